@@ -1,0 +1,1 @@
+"""Agents that play the suite's games."""

@@ -1,0 +1,1 @@
+"""Siberia: The Card Game (Reiner Stockhausen, 2012)."""

@@ -1,0 +1,47 @@
+"""The card game as a `Game`: its rooms put together for everything that is written on the contract."""
+
+from __future__ import annotations
+
+from siberia_env.card import observation, rules
+from siberia_env.card.actions import ACTION_NAMES, NUM_ACTIONS
+from siberia_env.card.components import (
+    ACTION_CARDS,
+    RESOURCE_CARDS,
+    check_rules,
+    make_ruleset,
+    read_components,
+)
+from siberia_env.card.state import STATE
+from siberia_env.game import Game
+
+GAME = Game(
+    name="card",
+    title="Siberia: The Card Game",
+    state_dtype=STATE,
+    kernels={
+        "deal": rules.deal,
+        "is_chance": rules.is_chance,
+        "resolve": rules.resolve,
+        "force": rules.force,
+        "current_player": rules.current_player,
+        "is_over": rules.is_over,
+        "is_truncated": rules.is_truncated,
+        "is_legal": rules.is_legal,
+        "legal": rules.legal,
+        "apply": rules.apply,
+        "observe": observation.observe,
+        "observe_hidden": observation.observe_hidden,
+        "scores": rules.scores,
+        "determinize": rules.determinize,
+    },
+    num_actions=NUM_ACTIONS,
+    outcome_size=ACTION_CARDS + RESOURCE_CARDS,
+    blocks=observation.BLOCKS,
+    hidden_blocks=observation.HIDDEN_BLOCKS,
+    check_rules=check_rules,
+    read_components=read_components,
+    make_ruleset=make_ruleset,
+    action_names=lambda components: ACTION_NAMES,
+    chronicle="siberia_env.card.chronicle",
+    render="siberia_env.card.render",
+)

@@ -1,0 +1,694 @@
+"""The rules of Siberia: The Card Game, in the order of the rulebook, one function a verb.
+
+Numbers (C7) are those of docs/card/rules.md, which tells what is published and what the suite settles: the
+printed rules (C6 to C16), the turn limit (C17), the order in which a payment is asked for (C19). Editions
+differ only in values of the ruleset.
+
+Scalar code over one state record: compiled by numba, or run as it stands. Fields are read through `int()`
+before arithmetic, because an int8 wraps in silence when compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from siberia_env.card.actions import (
+    CARD_ACTIONS,
+    DRAW,
+    HIRE_INVESTOR,
+    HIRE_SALESMAN,
+    HIRE_WORKER,
+    KEEP_HIDDEN,
+    MINE,
+    MOST_DRAWN,
+    NUM_ACTIONS,
+    PAY,
+    REVEAL,
+)
+from siberia_env.card.components import (
+    ACTION_CARDS,
+    FACE_UP_AT_START,
+    HAND_AT_START,
+    HAND_LIMIT,
+    INVESTOR,
+    NUM_KINDS,
+    NUM_PERSONS,
+    NUM_RESOURCES,
+    NUM_SYMBOLS,
+    PERSON_VALUE,
+    RESOURCE_CARDS,
+    ROW_SLOTS,
+    SALESMAN,
+    WORKER,
+)
+from siberia_env.card.state import (
+    CHOOSE,
+    DISCOVER,
+    EMPTY,
+    FIRST_CARD,
+    LAST_OF_TWO,
+    NOBODY,
+    NOT_PAYING,
+    NOTHING,
+    OVER,
+    PAYING,
+    SECOND_CARD,
+    SETUP,
+    SHUFFLE,
+    Ruleset,
+    State,
+)
+from siberia_env.compiled import kernel
+from siberia_env.generator import mix, shuffle
+
+# ---------------------------------------------------------------- setup
+
+
+@kernel
+def open_box(ruleset: Ruleset, state: State) -> None:
+    """Lay everything back into the box: a state whose setup is the chance outcome that comes next."""
+    state.score[:] = 0
+    state.captured[:, :] = 0
+    state.captured_value[:, :] = 0
+    state.captured_best_value[:, :] = 0
+    state.hand[:, :] = 0
+    state.known[:, :] = 0
+    state.symbols[:, :] = 0
+    state.hand_size[:] = 0
+    state.workers[:] = 0
+    state.salesmen[:] = 0
+    state.investors[:] = 0
+    state.salesman_owner[:] = NOBODY
+    state.investor_owner[:] = NOBODY
+    state.workers_left = ruleset.workers
+    state.action_stack[:] = 0
+    state.action_stack_size = 0
+    state.discard[:] = 0
+    state.discard_size = 0
+    state.resource_stack[:] = 0
+    state.resource_stack_size = 0
+    state.row[:] = EMPTY
+    state.face_up[:] = 0
+    state.face_down = 0
+    state.player = 0
+    state.turn = 0
+    state.chosen = NOTHING
+    state.payment = NOT_PAYING
+    state.draws_left = 0
+    state.turns_to_end = 0
+    state.truncated = 0
+    state.phase = SETUP
+
+
+@kernel
+def lay_stacks(ruleset: Ruleset, state: State) -> None:
+    """Put all action cards and all resource cards on their stacks, unshuffled."""
+    size = 0
+    for kind in range(NUM_KINDS):
+        for _ in range(ruleset.action_cards[kind]):
+            state.action_stack[size] = kind
+            size += 1
+    state.action_stack_size = size
+    for number in range(ruleset.num_resource_cards):
+        state.resource_stack[number] = number
+    state.resource_stack_size = ruleset.num_resource_cards
+
+
+@kernel
+def set_up(ruleset: Ruleset, state: State) -> None:
+    """C6: lay out the row from the shuffled stacks, give each player a worker and five cards; seat 0 starts."""
+    for slot in range(ROW_SLOTS):
+        refill_slot(state, slot)
+    for slot in range(FACE_UP_AT_START):
+        turn_up(state, slot)
+    for player in range(ruleset.num_players):
+        take_worker(ruleset, state, player)
+        for _ in range(HAND_AT_START):
+            draw_card(state, player)
+    begin_turn(state)
+
+
+# ---------------------------------------------------------------- a turn
+
+
+@kernel
+def begin_turn(state: State) -> None:
+    """C7: a turn starts with discovering, unless no card of the row lies face down."""
+    state.phase = DISCOVER if state.face_down > 0 else CHOOSE
+
+
+@kernel
+def may_reveal(state: State, slot: int) -> bool:
+    """C7: any face-down card of the row."""
+    return state.row[slot] != EMPTY and state.face_up[slot] == 0
+
+
+@kernel
+def may_keep_hidden(state: State) -> bool:
+    """C7: with one or two face-down cards; with three or more one must be revealed."""
+    return state.face_down < 3
+
+
+@kernel
+def reveal(ruleset: Ruleset, state: State, slot: int) -> None:
+    """C7: turn the card up. C15: the game's last face-down card brings the end in sight."""
+    turn_up(state, slot)
+    if state.face_down == 0 and state.resource_stack_size == 0:
+        state.turns_to_end = 1 + ruleset.num_players
+
+
+@kernel
+def turn_up(state: State, slot: int) -> None:
+    """The card in `slot` lies face up from now on."""
+    state.face_up[slot] = 1
+    state.face_down -= 1
+
+
+# ---------------------------------------------------------------- drawing instead of acting
+
+
+@kernel
+def may_draw(ruleset: Ruleset, state: State, count: int) -> bool:
+    """C9: up to two cards, never above eight in hand; as many as allowed where the edition says so."""
+    most = min(MOST_DRAWN, HAND_LIMIT - int(state.hand_size[state.player]))
+    if count > most or (count < most and ruleset.draw_exact):
+        return False
+    return most > 0 or not ruleset.must_act_when_full
+
+
+@kernel
+def draw(ruleset: Ruleset, state: State, count: int) -> None:
+    """Draw `count` cards, then the turn is over. C14: in the middle of it a shuffle may fall due."""
+    player = int(state.player)
+    while count > 0 and state.action_stack_size > 0:
+        draw_card(state, player)
+        count -= 1
+    if count > 0 and state.discard_size > 0:
+        state.draws_left = count
+        state.phase = SHUFFLE
+    else:
+        state.draws_left = 0
+        end_turn(ruleset, state)
+
+
+@kernel
+def draw_card(state: State, player: int) -> None:
+    """Move the top card of the action stack to the hand of `player`."""
+    state.action_stack_size -= 1
+    put_in_hand(state, player, int(state.action_stack[state.action_stack_size]))
+
+
+@kernel
+def put_in_hand(state: State, player: int, kind: int) -> None:
+    """One more card of `kind` in the hand of `player`."""
+    state.hand[player, kind] += 1
+    state.hand_size[player] += 1
+    state.symbols[player, kind // NUM_PERSONS] += 1
+    state.symbols[player, NUM_RESOURCES + kind % NUM_PERSONS] += 1
+
+
+@kernel
+def take_from_hand(state: State, player: int, kind: int) -> None:
+    """One card of `kind` less in the hand of `player`."""
+    state.hand[player, kind] -= 1
+    state.hand_size[player] -= 1
+    state.symbols[player, kind // NUM_PERSONS] -= 1
+    state.symbols[player, NUM_RESOURCES + kind % NUM_PERSONS] -= 1
+
+
+@kernel
+def turn_discard_over(ruleset: Ruleset, state: State) -> None:
+    """C14: the discard pile becomes the action stack, unshuffled.
+
+    With two players each now knows the other's hand: it is all that is neither in the stack nor in the own
+    hand. With more players only the union of the others' hands would be known; that is not kept.
+    """
+    size = 0
+    for kind in range(NUM_KINDS):
+        for _ in range(state.discard[kind]):
+            state.action_stack[size] = kind
+            size += 1
+        state.discard[kind] = 0
+    state.action_stack_size = size
+    state.discard_size = 0
+    if ruleset.num_players == 2:
+        for player in range(2):
+            for kind in range(NUM_KINDS):
+                state.known[player, kind] = state.hand[player, kind]
+
+
+# ---------------------------------------------------------------- playing cards for an action
+
+
+@kernel
+def shows(kind: int, symbol: int) -> bool:
+    """Whether an action card of `kind` shows `symbol`."""
+    if symbol < NUM_RESOURCES:
+        return kind // NUM_PERSONS == symbol
+    return kind % NUM_PERSONS == symbol - NUM_RESOURCES
+
+
+@kernel
+def has_investor(state: State, player: int, symbol: int) -> bool:
+    """C10: whether an investor stands for the first `symbol` of a payment (resource actions only)."""
+    return symbol < NUM_RESOURCES and state.investor_owner[symbol] == player
+
+
+@kernel
+def can_pay(state: State, player: int, symbol: int) -> bool:
+    """C10: two cards showing the symbol, or one and two others; the investor saves the first of them."""
+    showing = int(state.symbols[player, symbol])
+    others = int(state.hand_size[player]) - showing
+    needed = 1 if has_investor(state, player, symbol) else 2
+    return showing >= needed or (showing >= needed - 1 and others >= 2)
+
+
+@kernel
+def symbol_of(card_action: int) -> int:
+    """The symbol that pays for an action, given as its number among the card actions."""
+    if card_action < HIRE_WORKER - CARD_ACTIONS:
+        return card_action
+    if card_action == HIRE_WORKER - CARD_ACTIONS:
+        return WORKER
+    return SALESMAN if card_action < HIRE_INVESTOR - CARD_ACTIONS else INVESTOR
+
+
+@kernel
+def worker_on_offer(ruleset: Ruleset, state: State, player: int) -> bool:
+    """C13: while any is left, and below the edition's cap."""
+    return state.workers_left > 0 and state.workers[player] < ruleset.worker_cap
+
+
+@kernel
+def salesman_on_offer(state: State, symbol: int) -> bool:
+    """C13: the salesman of `symbol` is still in the supply."""
+    return state.salesman_owner[symbol] == NOBODY
+
+
+@kernel
+def investor_on_offer(state: State, resource: int) -> bool:
+    """C13: the investor of `resource` is still in the supply."""
+    return state.investor_owner[resource] == NOBODY
+
+
+@kernel
+def on_offer(ruleset: Ruleset, state: State, player: int, card_action: int) -> bool:
+    """C11, C13: mining always is, even when nothing can be taken; hiring needs somebody left to hire."""
+    action = card_action + CARD_ACTIONS
+    if action < HIRE_WORKER:
+        return True
+    if action == HIRE_WORKER:
+        return worker_on_offer(ruleset, state, player)
+    if action < HIRE_INVESTOR:
+        return salesman_on_offer(state, action - HIRE_SALESMAN)
+    return investor_on_offer(state, action - HIRE_INVESTOR)
+
+
+@kernel
+def choose(state: State, card_action: int) -> None:
+    """Announce an action; its payment comes next, card by card (C19)."""
+    state.chosen = card_action
+    state.payment = SECOND_CARD if has_investor(state, state.player, symbol_of(card_action)) else FIRST_CARD
+    state.phase = PAYING
+
+
+@kernel
+def may_pay(state: State, kind: int) -> bool:
+    """C19: a card showing the symbol first; then another, or two in a row that don't show it."""
+    player = int(state.player)
+    if state.hand[player, kind] == 0:
+        return False
+    symbol = symbol_of(state.chosen)
+    if shows(kind, symbol):
+        return state.payment != LAST_OF_TWO
+    if state.payment == SECOND_CARD:
+        return int(state.hand_size[player]) - int(state.symbols[player, symbol]) >= 2
+    return state.payment == LAST_OF_TWO
+
+
+@kernel
+def pay(ruleset: Ruleset, state: State, kind: int) -> None:
+    """C14: lay one card on the discard pile. With the payment complete the action is carried out."""
+    player = int(state.player)
+    take_from_hand(state, player, kind)
+    if ruleset.num_players == 2 and state.known[player, kind] > 0:
+        state.known[player, kind] -= 1
+    state.discard[kind] += 1
+    state.discard_size += 1
+    if state.payment == FIRST_CARD:
+        state.payment = SECOND_CARD
+    elif state.payment == SECOND_CARD and not shows(kind, symbol_of(state.chosen)):
+        state.payment = LAST_OF_TWO
+    else:
+        card_action = int(state.chosen)
+        state.payment = NOT_PAYING
+        state.chosen = NOTHING
+        perform(ruleset, state, card_action)
+        draw(ruleset, state, 1)  # C8
+
+
+# ---------------------------------------------------------------- the actions
+
+
+@kernel
+def perform(ruleset: Ruleset, state: State, card_action: int) -> None:
+    """Carry out an action that is paid for."""
+    action = card_action + CARD_ACTIONS
+    if action < HIRE_WORKER:
+        mine(ruleset, state, action - MINE)
+        refill_row(state)
+    elif action == HIRE_WORKER:
+        take_worker(ruleset, state, int(state.player))
+    elif action < HIRE_INVESTOR:
+        hire_salesman(ruleset, state, action - HIRE_SALESMAN)
+    else:
+        hire_investor(ruleset, state, action - HIRE_INVESTOR)
+
+
+@kernel
+def mine(ruleset: Ruleset, state: State, resource: int) -> None:
+    """C11: a face-up card of the resource for each worker, from the headframe on; fewer where there are no more."""
+    player = int(state.player)
+    wanted = int(state.workers[player])
+    for slot in range(ROW_SLOTS):
+        number = state.row[slot]
+        if wanted > 0 and number != EMPTY and state.face_up[slot] and ruleset.card_resource[number] == resource:
+            capture(ruleset, state, player, number)
+            state.row[slot] = EMPTY
+            state.face_up[slot] = 0
+            wanted -= 1
+
+
+@kernel
+def capture(ruleset: Ruleset, state: State, player: int, number: int) -> None:
+    """Resource card `number` goes to `player`, who scores it at once (C16)."""
+    resource = ruleset.card_resource[number]
+    value = ruleset.card_value[number]
+    best_value = ruleset.card_best_value[number]
+    state.captured[player, resource] += 1
+    state.captured_value[player, resource] += value
+    state.captured_best_value[player, resource] += best_value
+    state.score[player] += best_value if state.salesman_owner[resource] == player else value
+
+
+@kernel
+def refill_row(state: State) -> None:
+    """C12: emptied slots get a face-down card each, in place, lowest slot first, while the stack lasts."""
+    for slot in range(ROW_SLOTS):
+        if state.row[slot] == EMPTY:
+            refill_slot(state, slot)
+
+
+@kernel
+def refill_slot(state: State, slot: int) -> None:
+    """Lay the top card of the resource stack, if there is one, face down into `slot`."""
+    if state.resource_stack_size > 0:
+        state.resource_stack_size -= 1
+        state.row[slot] = state.resource_stack[state.resource_stack_size]
+        state.face_up[slot] = 0
+        state.face_down += 1
+
+
+@kernel
+def take_worker(ruleset: Ruleset, state: State, player: int) -> None:
+    """C6, C13: a worker from the supply."""
+    state.workers_left -= 1
+    state.workers[player] += 1
+    state.score[player] += person_value(ruleset, state, player, WORKER)
+
+
+@kernel
+def hire_salesman(ruleset: Ruleset, state: State, symbol: int) -> None:
+    """C13: the salesman of `symbol` from the supply; all he touches is worth more from now on (C16)."""
+    player = int(state.player)
+    state.score[player] += salesman_gain(ruleset, state, player, symbol)
+    state.salesman_owner[symbol] = player
+    state.salesmen[player] += 1
+
+
+@kernel
+def hire_investor(ruleset: Ruleset, state: State, resource: int) -> None:
+    """C13: the investor of `resource` from the supply."""
+    player = int(state.player)
+    state.investor_owner[resource] = player
+    state.investors[player] += 1
+    state.score[player] += person_value(ruleset, state, player, INVESTOR)
+
+
+# ---------------------------------------------------------------- values
+
+
+@kernel
+def person_value(ruleset: Ruleset, state: State, player: int, person: int) -> int:
+    """C16: what a person card of this kind (WORKER, SALESMAN, INVESTOR) is worth to `player`, thousands."""
+    if state.salesman_owner[person] == player:
+        return int(ruleset.salesman_value[person])
+    return PERSON_VALUE
+
+
+@kernel
+def salesman_gain(ruleset: Ruleset, state: State, player: int, symbol: int) -> int:
+    """C16: by how much the score of `player` rises with the salesman of `symbol`, himself included, thousands."""
+    if symbol < NUM_RESOURCES:
+        raised = int(state.captured_best_value[player, symbol]) - int(state.captured_value[player, symbol])
+        return raised + person_value(ruleset, state, player, SALESMAN)
+    more = int(ruleset.salesman_value[symbol]) - PERSON_VALUE
+    if symbol == WORKER:
+        return more * int(state.workers[player]) + person_value(ruleset, state, player, SALESMAN)
+    if symbol == INVESTOR:
+        return more * int(state.investors[player]) + person_value(ruleset, state, player, SALESMAN)
+    return more * int(state.salesmen[player]) + int(ruleset.salesman_value[SALESMAN])
+
+
+# ---------------------------------------------------------------- the end
+
+
+@kernel
+def end_turn(ruleset: Ruleset, state: State) -> None:
+    """C15: one last turn for everybody once the end is in sight. C17: the turn limit."""
+    state.turn += 1
+    if state.turns_to_end > 0:
+        state.turns_to_end -= 1
+        if state.turns_to_end == 0:
+            state.phase = OVER
+            return
+    if state.turn >= ruleset.max_turns:
+        state.truncated = 1
+        state.phase = OVER
+        return
+    state.player = (int(state.player) + 1) % ruleset.num_players  # C6
+    begin_turn(state)
+
+
+# ---------------------------------------------------------------- the contract of a game (siberia_env.game)
+
+
+@kernel
+def deal(ruleset: Ruleset, state: State, generator: Any) -> None:
+    """A new game whose chance outcomes come from `generator` (uint64)."""
+    open_box(ruleset, state)
+    state.generator = generator
+    resolve(ruleset, state)
+
+
+@kernel
+def is_chance(ruleset: Ruleset, state: State) -> bool:
+    """Whether a shuffle is due: the setup, or a new action stack (C14)."""
+    return state.phase == SHUFFLE or state.phase == SETUP
+
+
+@kernel
+def resolve(ruleset: Ruleset, state: State) -> None:
+    """Settle the chance outcome that is due from the state's own generator."""
+    if state.phase == SETUP:
+        lay_stacks(ruleset, state)
+        shuffle(state, state.action_stack, int(state.action_stack_size))
+        shuffle(state, state.resource_stack, int(state.resource_stack_size))
+        set_up(ruleset, state)
+    else:
+        turn_discard_over(ruleset, state)
+        shuffle(state, state.action_stack, int(state.action_stack_size))
+        draw(ruleset, state, int(state.draws_left))
+
+
+@kernel
+def force(ruleset: Ruleset, state: State, order: Any) -> None:
+    """Settle the chance outcome that is due as `order` says; the generator stays as it is.
+
+    `order` holds the kinds of the action stack, then (for the setup) the numbers of the resource cards, each
+    from the top card down. It must be a rearrangement of the cards at hand: `Variant.force` checks that.
+    """
+    setup = state.phase == SETUP
+    if setup:
+        lay_stacks(ruleset, state)
+    else:
+        turn_discard_over(ruleset, state)
+    size = int(state.action_stack_size)
+    for depth in range(size):
+        state.action_stack[size - 1 - depth] = order[depth]
+    if setup:
+        resources = int(state.resource_stack_size)
+        for depth in range(resources):
+            state.resource_stack[resources - 1 - depth] = order[size + depth]
+        set_up(ruleset, state)
+    else:
+        draw(ruleset, state, int(state.draws_left))
+
+
+@kernel
+def current_player(ruleset: Ruleset, state: State) -> int:
+    """The seat whose decision it is."""
+    return int(state.player)
+
+
+@kernel
+def is_over(ruleset: Ruleset, state: State) -> bool:
+    """C15, C17: whether the game has ended."""
+    return state.phase == OVER
+
+
+@kernel
+def is_truncated(ruleset: Ruleset, state: State) -> bool:
+    """C17: whether the turn limit ended the game."""
+    return state.truncated == 1
+
+
+@kernel
+def is_legal(ruleset: Ruleset, state: State, action: int) -> bool:
+    """Whether the player on turn may take `action` now; any integer may be asked."""
+    if state.phase == DISCOVER:
+        if REVEAL <= action < KEEP_HIDDEN:
+            return may_reveal(state, action - REVEAL)
+        return action == KEEP_HIDDEN and may_keep_hidden(state)
+    if state.phase == CHOOSE:
+        if DRAW <= action < CARD_ACTIONS:
+            return may_draw(ruleset, state, action - DRAW)
+        if CARD_ACTIONS <= action < PAY:
+            player, card_action = int(state.player), action - CARD_ACTIONS
+            return can_pay(state, player, symbol_of(card_action)) and on_offer(ruleset, state, player, card_action)
+        return False
+    return state.phase == PAYING and PAY <= action < NUM_ACTIONS and may_pay(state, action - PAY)
+
+
+@kernel
+def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
+    """Write 1 for every legal action and 0 for the others into `mask` (int8, one an action); return how many."""
+    mask[:] = 0
+    count = 0
+    if state.phase == DISCOVER:
+        for slot in range(ROW_SLOTS):
+            allowed = may_reveal(state, slot)
+            mask[REVEAL + slot] = allowed
+            count += allowed
+        allowed = may_keep_hidden(state)
+        mask[KEEP_HIDDEN] = allowed
+        count += allowed
+    elif state.phase == CHOOSE:
+        player = int(state.player)
+        for cards in range(MOST_DRAWN + 1):
+            allowed = may_draw(ruleset, state, cards)
+            mask[DRAW + cards] = allowed
+            count += allowed
+        for resource in range(NUM_RESOURCES):
+            allowed = can_pay(state, player, resource)
+            mask[MINE + resource] = allowed
+            count += allowed
+        if can_pay(state, player, WORKER) and worker_on_offer(ruleset, state, player):
+            mask[HIRE_WORKER] = 1
+            count += 1
+        if can_pay(state, player, SALESMAN):
+            for symbol in range(NUM_SYMBOLS):
+                allowed = salesman_on_offer(state, symbol)
+                mask[HIRE_SALESMAN + symbol] = allowed
+                count += allowed
+        if can_pay(state, player, INVESTOR):
+            for resource in range(NUM_RESOURCES):
+                allowed = investor_on_offer(state, resource)
+                mask[HIRE_INVESTOR + resource] = allowed
+                count += allowed
+    elif state.phase == PAYING:
+        for kind in range(NUM_KINDS):
+            allowed = may_pay(state, kind)
+            mask[PAY + kind] = allowed
+            count += allowed
+    return count
+
+
+@kernel
+def apply(ruleset: Ruleset, state: State, action: int) -> None:
+    """Carry out a legal action, up to the next decision, chance outcome or the end. Checks nothing."""
+    if state.phase == DISCOVER:
+        if action != KEEP_HIDDEN:
+            reveal(ruleset, state, action - REVEAL)
+        state.phase = CHOOSE
+    elif state.phase == CHOOSE:
+        if action < CARD_ACTIONS:
+            draw(ruleset, state, action - DRAW)
+        else:
+            choose(state, action - CARD_ACTIONS)
+    else:
+        pay(ruleset, state, action - PAY)
+
+
+@kernel
+def scores(ruleset: Ruleset, state: State, out: Any) -> None:
+    """C16: every player's total as of now, in thousands, into `out` (one a player)."""
+    for player in range(ruleset.num_players):
+        out[player] = state.score[player]
+
+
+@kernel
+def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
+    """Deal anew what `player` can't know (C18), consistent with what it can; the state gets a new generator.
+
+    Built from what `player` sees and from `generator` alone, never from the hidden cards themselves: equal
+    information sets and equal generators give equal states. With two players the known part of the other
+    hand stays; with more, nothing of the other hands is taken as known.
+    """
+    state.generator = mix(generator, 0, 0)
+
+    # The unseen action cards: all but the own hand, the discard pile and what is known of the other hand.
+    size = 0
+    for kind in range(NUM_KINDS):
+        unseen = int(ruleset.action_cards[kind]) - int(state.hand[player, kind]) - int(state.discard[kind])
+        if ruleset.num_players == 2:
+            unseen -= int(state.known[1 - player, kind])
+        for _ in range(unseen):
+            state.action_stack[size] = kind
+            size += 1
+    state.action_stack[size:ACTION_CARDS] = 0
+    shuffle(state, state.action_stack, size)
+    state.action_stack_size = size
+    for other in range(ruleset.num_players):
+        if other == player:
+            continue
+        cards = int(state.hand_size[other])
+        state.symbols[other, :] = 0
+        state.hand_size[other] = 0
+        state.hand[other, :] = 0
+        if ruleset.num_players == 2:
+            for kind in range(NUM_KINDS):
+                for _ in range(state.known[other, kind]):
+                    put_in_hand(state, other, kind)
+        while state.hand_size[other] < cards:
+            draw_card(state, other)
+
+    # The unseen resource cards, in card order: face down in the row, and the stack.
+    hidden = 0
+    for slot in range(ROW_SLOTS):
+        if may_reveal(state, slot):
+            hidden |= 1 << int(state.row[slot])
+    for index in range(state.resource_stack_size):
+        hidden |= 1 << int(state.resource_stack[index])
+    size = 0
+    for number in range(ruleset.num_resource_cards):
+        if (hidden >> number) & 1:
+            state.resource_stack[size] = number
+            size += 1
+    state.resource_stack[size:RESOURCE_CARDS] = 0
+    shuffle(state, state.resource_stack, size)
+    for slot in range(ROW_SLOTS):
+        if may_reveal(state, slot):
+            size -= 1
+            state.row[slot] = state.resource_stack[size]
+    state.resource_stack_size = size

@@ -1,0 +1,125 @@
+"""The one decorator for compiled code, and a compile cache that can't serve stale kernels.
+
+numba keys its cache on the file a function stands in, so it does not see a change in a function or constant
+of another file. Here the cache folder's name is a hash of every kernel source of the packages involved (the
+files that import `kernel`, and all that those import from the same packages), and of what changes generated
+code (the bounds check). An edited rule means a new folder, and nothing stale runs.
+
+Under `NUMBA_DISABLE_JIT=1` the decorator leaves functions as they are: the same source runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_IMPORTS_KERNEL = re.compile(r"^from siberia_env\.compiled import .*\bkernel\b", re.MULTILINE)
+_IMPORTS = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+
+PACKAGE_FOLDER = Path(__file__).resolve().parent
+
+#: True when kernels run as plain Python (`NUMBA_DISABLE_JIT=1`).
+PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
+
+
+def cache_root() -> Path:
+    """Where compiled code is kept: `NUMBA_CACHE_DIR`, else the user's cache folder, else a temporary one."""
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return Path(os.environ["NUMBA_CACHE_DIR"]) / "siberia_env"
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "siberia_env"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        writable = False
+    else:
+        writable = os.access(root, os.W_OK)
+    return root if writable else Path(tempfile.gettempdir()) / f"siberia_env-{os.getuid()}"
+
+
+def kernel_sources(*folders: Path) -> list[Path]:
+    """The files of the packages in `folders` that compiled code can depend on."""
+    modules = {}
+    for folder in folders:
+        for source in sorted(folder.rglob("*.py")):
+            name = ".".join((folder.name, *source.relative_to(folder).with_suffix("").parts))
+            modules[name.removesuffix(".__init__")] = source
+    texts = {name: source.read_text(encoding="utf-8") for name, source in modules.items()}
+    pending = [name for name, text in texts.items() if _IMPORTS_KERNEL.search(text)]
+    found: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in texts and name not in found:
+            found.add(name)
+            for module, names in _IMPORTS.findall(texts[name]):
+                pending.append(module)
+                pending.extend(f"{module}.{imported}" for imported in re.findall(r"\w+", names))
+    return [modules[name] for name in sorted(found)]
+
+
+@cache
+def sources_hash(*folders: Path) -> str:
+    """A hash of the kernel sources in `folders`, and of the settings that change compiled code."""
+    digest = hashlib.sha256(f"{numba.__version__} {numba.config.BOUNDSCHECK}".encode())
+    for source in kernel_sources(*folders):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _package_folder(function: Callable[..., Any]) -> Path:
+    """The folder of the top-level package that `function` belongs to (its own folder outside packages)."""
+    package = sys.modules.get(function.__module__.partition(".")[0])
+    for folder in getattr(package, "__path__", ()):
+        return Path(folder).resolve()
+    return Path(function.__code__.co_filename).resolve().parent
+
+
+def cache_folder(function: Callable[..., Any]) -> Path:
+    """The folder that holds the compiled code of `function`, named after all the sources it may call."""
+    folders = sorted({PACKAGE_FOLDER, _package_folder(function)})
+    return cache_root() / sources_hash(*folders)
+
+
+def kernel(function: F) -> F:
+    """Compile `function` with numba when it is first called, and keep the result for later processes.
+
+    Integer arithmetic in kernels wraps in silence when compiled and warns in plain Python: read a state's
+    fields through `int()` before calculating with them.
+    """
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder(function)) if not PLAIN_PYTHON else before
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+class _CompileNotice(event.Listener):  # type: ignore[misc]
+    """Says once, on stderr, that a pause is a compilation: the first use after an installation takes seconds."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        module = getattr(event.data["dispatcher"].py_func, "__module__", "")
+        if not self.said and module.startswith("siberia_") and sys.stderr is not None:
+            self.said = True
+            print("siberia_env: compiling the rules (once for this version, some seconds) ...", file=sys.stderr)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _CompileNotice())

@@ -1,0 +1,35 @@
+"""What can go wrong at the suite's own doors, one class a kind, each a `ValueError`."""
+
+from __future__ import annotations
+
+
+class SiberiaError(ValueError):
+    """Base of every error the suite raises for input it can't use."""
+
+
+class ConfigurationError(SiberiaError):
+    """A player count, a rule option or a component table that no game can be set up with."""
+
+
+class IllegalActionError(SiberiaError):
+    """An action the rules don't allow now, or that is no action at all. The state is as it was."""
+
+
+class RecordError(SiberiaError):
+    """A game record that is damaged, edited, or of another format. The message starts with the line number."""
+
+
+class ModelError(SiberiaError):
+    """A saved model that is damaged, or was made for another game, player count or version."""
+
+
+class MissingExtraError(ImportError):
+    """A part of the suite needs an optional extra that is not installed."""
+
+
+def missing_extra(extra: str, purpose: str, missing: str | None) -> MissingExtraError:
+    """The one sentence a user needs when an optional dependency is absent."""
+    return MissingExtraError(
+        f"{purpose} needs the optional extra {extra!r} ({missing or 'a package'} is not installed): "
+        f"pip install 'siberia-env[{extra}]'"
+    )

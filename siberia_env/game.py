@@ -1,0 +1,320 @@
+"""What a game is: the one contract that both games fill and that everything else is written on.
+
+A game is a state record, a ruleset record and a set of kernels over them. The kernels are declared here once,
+as generic functions that find the game by the dtype of the state they are given; a game registers its own.
+So a loop over any game (a batch step, a playout, a search) is one module-level function, compiled and cached
+for each game that uses it.
+
+In compiled code the generic functions are resolved at compile time through `numba.extending.overload`; under
+`NUMBA_DISABLE_JIT=1` the same table is looked up at run time.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, TypeAlias
+
+import numba
+import numpy as np
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from siberia_env.errors import ConfigurationError
+
+MAX_PLAYERS = 4
+
+#: Arrays of a game's state and ruleset records. Kernels called from Python take the array and an index: passing
+#: a single record costs ten times as much.
+States: TypeAlias = NDArray[Any]
+Rulesets: TypeAlias = NDArray[Any]
+
+# ---------------------------------------------------------------- the kernels, generic
+
+_games_by_dtype: dict[np.dtype[Any], Mapping[str, Callable[..., Any]]] = {}
+_games_by_record: dict[Any, Mapping[str, Callable[..., Any]]] = {}
+
+#: The kernels of a game, by name: what `register` has to be given.
+CONTRACT: list[str] = []
+
+
+def generic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make `function(ruleset, state, ...)` a name that each game fills with a kernel of its own.
+
+    `function` gives the name and the documentation; its body is never run. Agents use this too, for heuristics
+    that exist once a game.
+    """
+    name = function.__name__
+
+    def look_up(ruleset: Any, state: Any, *rest: Any) -> Any:
+        return _games_by_dtype[state.dtype][name](ruleset, state, *rest)
+
+    def resolve_at_compile_time(ruleset: Any, state: Any, *rest: Any) -> Any:
+        kernels = _games_by_record.get(state, {})
+        return kernels[name].py_func if name in kernels else None
+
+    look_up.__name__, look_up.__qualname__ = name, name
+    look_up.__doc__, look_up.__module__ = function.__doc__, function.__module__
+    overload(look_up, strict=False, jit_options={"error_model": "numpy"})(resolve_at_compile_time)
+    return look_up
+
+
+def register(state_dtype: np.dtype[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
+    """Make `kernels` the ones that the generic functions run for states of `state_dtype`."""
+    for table, key in ((_games_by_dtype, state_dtype), (_games_by_record, numba.from_dtype(state_dtype))):
+        table[key] = {**table.get(key, {}), **kernels}  # type: ignore[index]
+
+
+def _contract(function: Callable[..., Any]) -> Callable[..., Any]:
+    CONTRACT.append(function.__name__)
+    return generic(function)
+
+
+@_contract
+def deal(ruleset: Any, state: Any, generator: Any) -> None:
+    """Start a new game in `state`; `generator` (uint64) decides every chance outcome of it."""
+
+
+@_contract
+def is_chance(ruleset: Any, state: Any) -> bool:
+    """Whether a chance outcome is due: `resolve` or `force` has to come next."""
+
+
+@_contract
+def resolve(ruleset: Any, state: Any) -> None:
+    """Settle the chance outcome that is due from the state's own generator."""
+
+
+@_contract
+def force(ruleset: Any, state: Any, outcome: Any) -> None:
+    """Settle the chance outcome that is due as `outcome` (int8 [outcome_size]) says."""
+
+
+@_contract
+def current_player(ruleset: Any, state: Any) -> int:
+    """The seat whose decision it is."""
+
+
+@_contract
+def is_over(ruleset: Any, state: Any) -> bool:
+    """Whether the game has ended."""
+
+
+@_contract
+def is_truncated(ruleset: Any, state: Any) -> bool:
+    """Whether the turn limit ended the game."""
+
+
+@_contract
+def is_legal(ruleset: Any, state: Any, action: int) -> bool:
+    """Whether the player on turn may take `action` (any integer) now."""
+
+
+@_contract
+def legal(ruleset: Any, state: Any, mask: Any) -> int:
+    """Write the legal actions of the player on turn into `mask` (int8 [num_actions]); return how many."""
+
+
+@_contract
+def apply(ruleset: Any, state: Any, action: int) -> None:
+    """Carry out a legal action, up to the next decision, chance outcome or the end. Checks nothing."""
+
+
+@_contract
+def observe(ruleset: Any, state: Any, player: int, observation: Any) -> None:
+    """Write what `player` sees into `observation` (float32 [observation_size])."""
+
+
+@_contract
+def observe_hidden(ruleset: Any, state: Any, observation: Any) -> None:
+    """Write what nobody sees into `observation` (float32 [hidden_size]), for centralised critics."""
+
+
+@_contract
+def scores(ruleset: Any, state: Any, out: Any) -> None:
+    """Write every player's score as of now, in thousands of dollars, into `out` (one a player)."""
+
+
+@_contract
+def determinize(ruleset: Any, state: Any, player: int, generator: Any) -> None:
+    """Replace what `player` can't know by a fair sample from `generator` (uint64), the state's own included."""
+
+
+# ---------------------------------------------------------------- observation blocks
+
+
+@dataclass(frozen=True)
+class Block:
+    """One named part of an observation.
+
+    Attributes:
+        name: key in `observation_blocks`.
+        shape: its numbers are laid out in C order.
+        seen_by: `"all"` (public), `"observer"` (the own secrets) or `"nobody"` (only in `state()`).
+        unit: the quantity that a value of 1 stands for; more is clipped to 1.
+        meaning: what the numbers say, in words for the quantity.
+        signed: whether values reach down to -1 instead of 0.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    seen_by: str
+    unit: float
+    meaning: str
+    signed: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return int(np.prod(self.shape))
+
+
+def block_slices(blocks: tuple[Block, ...]) -> dict[str, slice]:
+    """Where each block lies in the flat vector, by name."""
+    slices, start = {}, 0
+    for block in blocks:
+        slices[block.name] = slice(start, start + block.size)
+        start += block.size
+    return slices
+
+
+def block_scales(blocks: tuple[Block, ...]) -> NDArray[np.float32]:
+    """What each number of the flat vector is multiplied by to come from its quantity to its value."""
+    return np.concatenate([np.full(block.size, np.float32(1 / block.unit), np.float32) for block in blocks])
+
+
+# ---------------------------------------------------------------- games and their variants
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game of the suite, as everything outside its own folder sees it.
+
+    Attributes:
+        name: `"card"` or `"board"`.
+        title: as on the box.
+        state_dtype: the state record, integers only.
+        kernels: the contract's kernels, by name.
+        num_actions: size of the `Discrete` action space.
+        outcome_size: length of the array that `force` takes.
+        blocks: the observation, in order.
+        hidden_blocks: what `state()` adds, in order.
+        check_rules: every rule option in force, from what a user gave.
+        read_components: the component tables, from what a user gave.
+        make_ruleset: the ruleset record for a player count, checked rules and components.
+        action_names: every action's name, in action order.
+        chronicle: the module that names chance outcomes in game records.
+        render: the module that draws a state, imported when asked for.
+    """
+
+    name: str
+    title: str
+    state_dtype: np.dtype[Any]
+    kernels: Mapping[str, Callable[..., Any]]
+    num_actions: int
+    outcome_size: int
+    blocks: tuple[Block, ...]
+    hidden_blocks: tuple[Block, ...]
+    check_rules: Callable[[Any], dict[str, Any]]
+    read_components: Callable[..., Any]
+    make_ruleset: Callable[[int, Mapping[str, Any], Any], Rulesets]
+    action_names: Callable[[Any], tuple[str, ...]]
+    chronicle: str
+    render: str
+    min_players: int = 2
+    max_players: int = MAX_PLAYERS
+
+    def __post_init__(self) -> None:
+        missing = [name for name in CONTRACT if name not in self.kernels]
+        if missing:
+            raise TypeError(f"game {self.name!r} lacks the kernels {', '.join(missing)}")
+        register(self.state_dtype, self.kernels)
+
+    @property
+    def observation_size(self) -> int:
+        """Length of an observation vector."""
+        return sum(block.size for block in self.blocks)
+
+    @property
+    def hidden_size(self) -> int:
+        """Length of the part of `state()` that nobody sees."""
+        return sum(block.size for block in self.hidden_blocks)
+
+    def variant(self, num_players: int = 2, rules: Any = None, components: Any = None) -> Variant:
+        """The game with everything settled that is settled before the deal.
+
+        Raises:
+            ConfigurationError: a player count, option, edition or component table that can't be played with.
+        """
+        try:
+            count = operator.index(num_players)
+        except TypeError:
+            count = -1
+        if isinstance(num_players, bool) or not self.min_players <= count <= self.max_players:
+            raise ConfigurationError(
+                f"num_players: {num_players!r}; {self.title} is for {self.min_players} to {self.max_players} players"
+            )
+        in_force = self.check_rules(rules)
+        tables = self.read_components(components)
+        return Variant(self, count, in_force, tables, self.make_ruleset(count, in_force, tables))
+
+
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """A game with its players, rules and components chosen: what an environment is made of.
+
+    Attributes:
+        game: the game.
+        num_players: 2 to 4.
+        rules: every option in force.
+        components: the component tables in force.
+        rulesets: the same as a read-only array of one ruleset record, for the kernels.
+        action_names: every action's name, in action order.
+    """
+
+    game: Game
+    num_players: int
+    rules: dict[str, Any]
+    components: Any
+    rulesets: Rulesets
+    action_names: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "action_names", self.game.action_names(self.components))
+
+    def new_states(self, count: int = 1) -> States:
+        """`count` blank states; `deal` makes games of them."""
+        return np.zeros(count, self.game.state_dtype)
+
+    def action_number(self, name: str) -> int:
+        """The number of the action called `name`.
+
+        Raises:
+            ConfigurationError: no action has that name.
+        """
+        try:
+            return self.action_names.index(name)
+        except ValueError:
+            raise ConfigurationError(f"no action {name!r}; see the table of actions of {self.game.title}") from None
+
+
+_homes = {"card": "siberia_env.card.game"}
+
+#: The games there are.
+GAMES: tuple[str, ...] = tuple(_homes)
+
+
+def find_game(name: str | Game) -> Game:
+    """The game called `name`.
+
+    Raises:
+        ConfigurationError: there is no such game.
+    """
+    if isinstance(name, Game):
+        return name
+    if name not in _homes:
+        raise ConfigurationError(f"no game {name!r}; the games are {', '.join(GAMES)}")
+    game: Game = import_module(_homes[name]).GAME
+    return game

@@ -1,0 +1,281 @@
+"""Many games in one array: self-play batches with masks, observations and auto-reset.
+
+`make("card", num_envs=4096)` gives a `VectorEnv`. Every row is one game and shows it from the seat on turn. A
+game that ends is dealt anew in the same step: reward and finals are the old game's, observation, mask and
+player the new one's. Game e of slot k comes from (seed, k, e), whatever the batch size and thread count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from siberia_env import loops
+from siberia_env.errors import ConfigurationError, IllegalActionError
+from siberia_env.game import Game, Variant, find_game
+
+MOST_NAMED = 10  #: games that an error about illegal actions names
+
+
+@dataclass
+class Step:
+    """What a batch shows after `reset` or `step`. N games, P players, O observation numbers, A actions.
+
+    The arrays are overwritten by the next call; copy what has to stay.
+
+    Attributes:
+        observation: float32 [N, O] (O = 0 without observations), seen by the seat on turn.
+        mask: int8 [N, A], 1 for legal actions.
+        num_legal: int16 [N], how many actions are legal; 1 means that the decision is forced.
+        player: int8 [N], the seat on turn.
+        reward: float32 [N, P], each seat's reward; zero but where a game has just ended.
+        terminated: bool [N], whether a game has just ended.
+        final_scores: int64 [N, P], thousands of dollars; of the last game that ended in the row.
+        final_winners: int8 [N, P], 1 for each winner of that game.
+        final_length: int64 [N], decisions in that game.
+        final_truncated: bool [N], whether the turn limit ended it.
+    """
+
+    observation: NDArray[np.float32]
+    mask: NDArray[np.int8]
+    num_legal: NDArray[np.int16]
+    player: NDArray[np.int8]
+    reward: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    final_scores: NDArray[np.int64]
+    final_winners: NDArray[np.int8]
+    final_length: NDArray[np.int64]
+    final_truncated: NDArray[np.bool_]
+
+    @classmethod
+    def blank(cls, games: int, variant: Variant, observations: bool = True) -> Step:
+        """New arrays for `games` games; usable as `out`."""
+        players, game = variant.num_players, variant.game
+        return cls(
+            observation=np.zeros((games, game.observation_size if observations else 0), np.float32),
+            mask=np.zeros((games, game.num_actions), np.int8),
+            num_legal=np.zeros(games, np.int16),
+            player=np.zeros(games, np.int8),
+            reward=np.zeros((games, players), np.float32),
+            terminated=np.zeros(games, np.bool_),
+            final_scores=np.zeros((games, players), np.int64),
+            final_winners=np.zeros((games, players), np.int8),
+            final_length=np.zeros(games, np.int64),
+            final_truncated=np.zeros(games, np.bool_),
+        )
+
+
+class VectorEnv:
+    """A batch of games of one variant; see the module's text and `make`."""
+
+    def __init__(
+        self,
+        variant: Variant,
+        num_envs: int,
+        seed: int = 0,
+        reward: str = "win",
+        threads: int = 1,
+        observations: bool = True,
+    ) -> None:
+        for name, value in (("num_envs", num_envs), ("threads", threads)):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise ConfigurationError(f"{name}: {value!r} is not a whole number from 1 up")
+        self.variant = variant
+        self.num_envs = int(num_envs)
+        self.threads = min(int(threads), self.num_envs)
+        self.reward_kind = reward_number(reward)
+        self.states = variant.new_states(self.num_envs)
+        self.episodes = np.zeros(self.num_envs, np.int64)
+        self.lengths = np.zeros(self.num_envs, np.int64)
+        self._seed = check_seed(seed)
+        self._step = Step.blank(self.num_envs, variant, observations)
+        self._running = False
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        edges = [self.num_envs * part // self.threads for part in range(self.threads + 1)]
+        self._slices = list(pairwise(edges))
+
+    @property
+    def game(self) -> Game:
+        """The game that is played."""
+        return self.variant.game
+
+    @property
+    def num_players(self) -> int:
+        """Players in every game."""
+        return self.variant.num_players
+
+    def reset(self, seed: int | None = None) -> Step:
+        """Deal game 0 of every slot, under `seed` if one is given."""
+        if seed is not None:
+            self._seed = check_seed(seed)
+        self.episodes[:] = 0
+        step = self._step
+        step.reward[:] = 0
+        step.terminated[:] = False
+        self._in_slices(
+            lambda start, stop: loops.deal_batch(
+                self.variant.rulesets,
+                self.states,
+                start,
+                stop,
+                self._seed,
+                self.episodes,
+                self.lengths,
+                step.observation,
+                step.mask,
+                step.num_legal,
+                step.player,
+            )
+        )
+        self._running = True
+        return step
+
+    def step(self, actions: Any, out: Step | None = None) -> Step:
+        """Take one action in every game.
+
+        Args:
+            actions: [N] integers.
+            out: arrays to write into instead of the environment's own (`Step.blank` makes some): a row of a
+                rollout, for instance. `terminated` and `reward` are written in full.
+
+        Raises:
+            IllegalActionError: an action is not legal; the message names the games, and none has moved.
+        """
+        if not self._running:
+            raise ConfigurationError("step: reset() has to be called first")
+        chosen = self._checked(actions)
+        step = self._step if out is None else out
+        if out is not None:
+            step.terminated[:] = True  # makes the loop clear every row's reward
+        self._in_slices(
+            lambda start, stop: loops.step_batch(
+                self.variant.rulesets,
+                self.states,
+                start,
+                stop,
+                chosen,
+                self._seed,
+                self.episodes,
+                self.lengths,
+                self.reward_kind,
+                step.observation,
+                step.mask,
+                step.num_legal,
+                step.player,
+                step.reward,
+                step.terminated,
+                step.final_scores,
+                step.final_winners,
+                step.final_length,
+                step.final_truncated,
+            )
+        )
+        return step
+
+    def observe(self, players: NDArray[np.integer[Any]], out: NDArray[np.float32] | None = None) -> Any:
+        """What seat `players[i]` sees of game i, on turn or not: float32 [N, O]."""
+        observation = np.zeros((self.num_envs, self.game.observation_size), np.float32) if out is None else out
+        loops.observe_batch(self.variant.rulesets, self.states, players, observation)
+        return observation
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+            self._slices = [(0, self.num_envs)]
+
+    def _checked(self, actions: Any) -> NDArray[np.int64]:
+        given = np.asarray(actions)
+        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"step: expected {self.num_envs} integers, one action a game; got {given.dtype} of shape {given.shape}"
+            )
+        chosen = given.astype(np.int64, copy=False)
+        rulesets, states = self.variant.rulesets, self.states
+        first = self._first_illegal(chosen)
+        if first < self.num_envs:
+            games: list[int] = []
+            while first < self.num_envs and len(games) <= MOST_NAMED:
+                games.append(first)
+                first = loops.first_illegal(rulesets, states, chosen, first + 1, self.num_envs)
+            named = ", ".join(f"{game} (action {given[game]})" for game in games[:MOST_NAMED])
+            more = ", ..." if len(games) > MOST_NAMED else ""
+            raise IllegalActionError(f"step: illegal actions in games {named}{more}; no game has moved")
+        return chosen
+
+    def _first_illegal(self, chosen: NDArray[np.int64]) -> int:
+        rulesets, states = self.variant.rulesets, self.states
+        if self._pool is None:
+            return loops.first_illegal(rulesets, states, chosen, 0, self.num_envs)
+        found = self._pool.map(
+            lambda edges: (loops.first_illegal(rulesets, states, chosen, *edges), edges[1]), self._slices
+        )
+        return min((first for first, stop in found if first < stop), default=self.num_envs)
+
+    def _in_slices(self, work: Callable[[int, int], None]) -> None:
+        if self._pool is None:
+            work(0, self.num_envs)
+            return
+        for _ in self._pool.map(lambda edges: work(*edges), self._slices):
+            pass
+
+
+def make(
+    game: str | Game,
+    num_envs: int = 1024,
+    num_players: int = 2,
+    seed: int = 0,
+    rules: Any = None,
+    components: Any = None,
+    reward: str = "win",
+    threads: int = 1,
+    observations: bool = True,
+) -> VectorEnv:
+    """A batch of `num_envs` games.
+
+    Args:
+        game: `"card"`.
+        num_envs: games in the batch.
+        num_players: 2 to 4.
+        seed: game e of slot k is the same for equal (seed, k, e).
+        rules: an edition's name or a mapping of options.
+        components: a component file, its content, or ready components.
+        reward: `"win"`, `"margin"` or `"score"`, paid at the end (`loops.reward_of`).
+        threads: slices that are stepped at the same time; the games are the same.
+        observations: without them a step gives masks only, and is twice as fast.
+
+    Raises:
+        ConfigurationError: one of these is not to be had.
+    """
+    return VectorEnv(
+        find_game(game).variant(num_players, rules, components), num_envs, seed, reward, threads, observations
+    )
+
+
+def check_seed(seed: Any) -> np.uint64:
+    """`seed` as the kernels want it.
+
+    Raises:
+        ConfigurationError: it is no integer, or outside 0 .. 2**64 - 1.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= int(seed) < 2**64:
+        raise ConfigurationError(f"seed: {seed!r} is not a whole number from 0 to 2**64 - 1")
+    return np.uint64(int(seed))
+
+
+def reward_number(reward: str) -> int:
+    """The kernels' number of the reward called `reward`.
+
+    Raises:
+        ConfigurationError: there is no such reward.
+    """
+    if reward not in loops.REWARDS:
+        raise ConfigurationError(f"reward: no {reward!r}; there are {', '.join(loops.REWARDS)}")
+    return loops.REWARDS.index(reward)
