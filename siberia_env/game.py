@@ -53,7 +53,7 @@ def generic(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def resolve_at_compile_time(ruleset: Any, state: Any, *rest: Any) -> Any:
         kernels = _games_by_record.get(state, {})
-        return kernels[name].py_func if name in kernels else None
+        return kernels[name].py_func if name in kernels else None  # type: ignore[attr-defined]
 
     look_up.__name__, look_up.__qualname__ = name, name
     look_up.__doc__, look_up.__module__ = function.__doc__, function.__module__
@@ -64,7 +64,7 @@ def generic(function: Callable[..., Any]) -> Callable[..., Any]:
 def register(state_dtype: np.dtype[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
     """Make `kernels` the ones that the generic functions run for states of `state_dtype`."""
     for table, key in ((_games_by_dtype, state_dtype), (_games_by_record, numba.from_dtype(state_dtype))):
-        table[key] = {**table.get(key, {}), **kernels}  # type: ignore[index]
+        table[key] = {**table.get(key, {}), **kernels}
 
 
 def _contract(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -84,7 +84,7 @@ BLOCKS: tuple[Block, ...] = (
     Block("workers_left", (1,), "all", WORKERS, "workers in the supply"),
     Block("captured", (MAX_PLAYERS, NUM_RESOURCES), "all", 10, "captured cards by resource"),
     Block("captured_value", (MAX_PLAYERS, NUM_RESOURCES), "all", MONEY_UNIT, "thousands printed on them"),
-    Block("scores", (MAX_PLAYERS,), "all", 128, "score as of now, thousands"),
+    Block("scores", (MAX_PLAYERS,), "all", 160, "score as of now, thousands"),
     Block(
         "margin",
         (MAX_PLAYERS,),
