@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,12 +48,12 @@ def cache_root() -> Path:
     return root if writable else Path(tempfile.gettempdir()) / f"siberia_env-{os.getuid()}"
 
 
-def kernel_sources(*folders: Path) -> list[Path]:
-    """The files of the packages in `folders` that compiled code can depend on."""
+def kernel_sources(packages: Mapping[str, Path]) -> list[Path]:
+    """The files of `packages` (import name, folder) that compiled code can depend on."""
     modules = {}
-    for folder in folders:
+    for package, folder in packages.items():
         for source in sorted(folder.rglob("*.py")):
-            name = ".".join((folder.name, *source.relative_to(folder).with_suffix("").parts))
+            name = ".".join((package, *source.relative_to(folder).with_suffix("").parts))
             modules[name.removesuffix(".__init__")] = source
     texts = {name: source.read_text(encoding="utf-8") for name, source in modules.items()}
     pending = [name for name, text in texts.items() if _IMPORTS_KERNEL.search(text)]
@@ -69,27 +69,27 @@ def kernel_sources(*folders: Path) -> list[Path]:
 
 
 @cache
-def sources_hash(*folders: Path) -> str:
-    """A hash of the kernel sources in `folders`, and of the settings that change compiled code."""
+def sources_hash(*packages: tuple[str, Path]) -> str:
+    """A hash of the kernel sources in `packages`, and of the settings that change compiled code."""
     digest = hashlib.sha256(f"{numba.__version__} {numba.config.BOUNDSCHECK}".encode())
-    for source in kernel_sources(*folders):
+    for source in kernel_sources(dict(packages)):
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _package_folder(function: Callable[..., Any]) -> Path:
-    """The folder of the top-level package that `function` belongs to (its own folder outside packages)."""
-    package = sys.modules.get(function.__module__.partition(".")[0])
-    for folder in getattr(package, "__path__", ()):
-        return Path(folder).resolve()
-    return Path(function.__code__.co_filename).resolve().parent
+def _package(function: Callable[..., Any]) -> tuple[str, Path]:
+    """The top-level package that `function` belongs to and its folder (outside packages: its file's folder)."""
+    name = function.__module__.partition(".")[0]
+    for folder in getattr(sys.modules.get(name), "__path__", ()):
+        return name, Path(folder).resolve()
+    return name, Path(function.__code__.co_filename).resolve().parent
 
 
 def cache_folder(function: Callable[..., Any]) -> Path:
     """The folder that holds the compiled code of `function`, named after all the sources it may call."""
-    folders = sorted({PACKAGE_FOLDER, _package_folder(function)})
-    return cache_root() / sources_hash(*folders)
+    packages = {"siberia_env": PACKAGE_FOLDER, **dict([_package(function)])}
+    return cache_root() / sources_hash(*packages.items())
 
 
 def kernel(function: F) -> F:

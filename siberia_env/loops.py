@@ -283,6 +283,13 @@ def observe_batch(rulesets: Any, states: Any, players: Any, observation: Any) ->
         observe(rulesets[0], states[i], players[i], observation[i])
 
 
+@kernel
+def determinize_batch(rulesets: Any, states: Any, players: Any, seed: Any) -> None:
+    """Replace in every state what `players[i]` can't know by a sample; `seed` (uint64) decides all of them."""
+    for i in range(states.shape[0]):
+        determinize(rulesets[0], states[i], players[i], mix(seed, i, 0))
+
+
 # ---------------------------------------------------------------- random play
 
 

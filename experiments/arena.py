@@ -1,0 +1,143 @@
+"""Games between agents, many at once, and what they show: win shares and scores with 95% intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from siberia_agents.interface import Agent
+from siberia_env.errors import ConfigurationError
+from siberia_env.game import Variant
+from siberia_env.vector import VectorEnv
+from siberia_env.view import view_games
+
+NORMAL_95 = 1.959964  #: two-sided 95% quantile of the normal distribution
+GAMES_AT_ONCE = 1024
+THOUSAND = 1000  # dollars in the state's unit of money
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a series of games gave. G games, P seats.
+
+    Attributes:
+        entrants: the agents' names, by place in the line-up.
+        entrant: int64 [G, P], which entrant sat in each seat.
+        scores: int64 [G, P], thousands of dollars.
+        win_shares: float64 [G, P]: 1/k for each of k winners.
+        lengths: int64 [G], decisions.
+        truncated: bool [G], ended by the turn limit.
+    """
+
+    entrants: tuple[str, ...]
+    entrant: NDArray[np.int64]
+    scores: NDArray[np.int64]
+    win_shares: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+    truncated: NDArray[np.bool_]
+
+    def win_rate(self, place: int) -> Interval:
+        """The share of games won by an entrant, ties divided, with Wilson's interval."""
+        shares = self.win_shares[self.entrant == place]
+        return wilson(float(shares.sum()), len(shares))
+
+    def mean_score(self, place: int) -> Interval:
+        """An entrant's mean score in dollars, with a normal interval."""
+        dollars = THOUSAND * self.scores[self.entrant == place]
+        mean = float(dollars.mean())
+        spread = NORMAL_95 * float(dollars.std(ddof=1)) / sqrt(len(dollars)) if len(dollars) > 1 else 0.0
+        return Interval(mean, mean - spread, mean + spread)
+
+
+def wilson(wins: float, games: int) -> Interval:
+    """A share of games with Wilson's 95% score interval (1927)."""
+    share, z2 = wins / games, NORMAL_95**2
+    middle = (share + z2 / (2 * games)) / (1 + z2 / games)
+    half = NORMAL_95 * sqrt(share * (1 - share) / games + z2 / (4 * games**2)) / (1 + z2 / games)
+    return Interval(share, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def play_games(
+    variant: Variant,
+    agents: Sequence[Agent],
+    games: int,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Results:
+    """Play `games` games between `agents`, one a seat; in game g everybody sits g seats further on.
+
+    The same seed gives the same games. `progress` is called with the number of games that have just ended.
+
+    Raises:
+        ConfigurationError: not one agent a seat, or no games.
+        ModelError: an agent can't play this variant.
+    """
+    players = variant.num_players
+    if len(agents) != players:
+        raise ConfigurationError(f"{len(agents)} agents for {players} seats; name one agent a seat")
+    if games < 1:
+        raise ConfigurationError(f"games: {games}; at least 1")
+    for place, agent in enumerate(agents):
+        agent.start(variant, seed + place)
+    entrant = (np.arange(players)[None, :] - np.arange(games)[:, None]) % players
+    parts = [
+        _play_batch(variant, agents, entrant[start : start + GAMES_AT_ONCE], seed + start // GAMES_AT_ONCE, progress)
+        for start in range(0, games, GAMES_AT_ONCE)
+    ]
+    scores, winners, lengths, truncated = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Results(
+        tuple(agent.name for agent in agents),
+        entrant,
+        scores,
+        winners / winners.sum(axis=1, keepdims=True),
+        lengths,
+        truncated,
+    )
+
+
+def _play_batch(
+    variant: Variant,
+    agents: Sequence[Agent],
+    entrant: NDArray[np.int64],
+    seed: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64], NDArray[np.bool_]]:
+    """Scores, winner flags, lengths and truncations of one batch of games, a row of `entrant` each."""
+    games = len(entrant)
+    env = VectorEnv(variant, games, seed)
+    step = env.reset()
+    running = np.ones(games, bool)
+    scores, winners = step.final_scores.copy(), step.final_winners.copy()
+    lengths, truncated = step.final_length.copy(), step.final_truncated.copy()
+    every_game = np.arange(games)
+    while running.any():
+        actions = step.mask.argmax(axis=1)  # any legal action for the games that are over
+        to_move = entrant[every_game, step.player]
+        for place, agent in enumerate(agents):
+            rows = np.flatnonzero(running & (to_move == place))
+            if len(rows):
+                actions[rows] = agent.act_batch(
+                    view_games(variant, env.states, rows, step.observation, step.mask, step.player)
+                )
+        step = env.step(actions)
+        ended = running & step.terminated
+        if ended.any():
+            scores[ended], winners[ended] = step.final_scores[ended], step.final_winners[ended]
+            lengths[ended], truncated[ended] = step.final_length[ended], step.final_truncated[ended]
+            running &= ~ended
+            if progress is not None:
+                progress(int(ended.sum()))
+    return scores, winners, lengths, truncated
