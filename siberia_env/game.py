@@ -232,6 +232,12 @@ class Game:
             raise TypeError(f"game {self.name!r} lacks the kernels {', '.join(missing)}")
         register(self.state_dtype, self.kernels)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return find_game, (self.name,)
+
+    def __deepcopy__(self, memo: Any) -> Game:
+        return self
+
     @property
     def observation_size(self) -> int:
         """Length of an observation vector."""
@@ -284,6 +290,13 @@ class Variant:
     def __post_init__(self) -> None:
         object.__setattr__(self, "action_names", self.game.action_names(self.components))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made anew: a pickled array would come back writable, which is another type to numba.
+        return _rebuild_variant, (self.game, self.num_players, self.rules, self.components)
+
+    def __deepcopy__(self, memo: Any) -> Variant:
+        return self
+
     def new_states(self, count: int = 1) -> States:
         """`count` blank states; `deal` makes games of them."""
         return np.zeros(count, self.game.state_dtype)
@@ -298,6 +311,10 @@ class Variant:
             return self.action_names.index(name)
         except ValueError:
             raise ConfigurationError(f"no action {name!r}; see the table of actions of {self.game.title}") from None
+
+
+def _rebuild_variant(game: Game, num_players: int, rules: dict[str, Any], components: Any) -> Variant:
+    return game.variant(num_players, rules, components)
 
 
 _homes = {"card": "siberia_env.card.game"}

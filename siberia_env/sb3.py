@@ -1,0 +1,361 @@
+"""The batch as a stable-baselines3 `VecEnv`, and self-play with MaskablePPO whose advantages go by seat.
+
+A row of `SelfPlayVecEnv` is one game seen from the seat on turn, so consecutive observations of a row belong to
+different seats. Plain PPO would bootstrap one seat's value from its opponent's. `SelfPlayPPO` books by seat
+instead: every seat's decisions are data, each seat's advantage runs from its own decision to its own next one,
+and the reward at a game's end reaches every seat.
+
+Needs the extra `train`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from siberia_env.compiled import kernel
+from siberia_env.errors import missing_extra
+from siberia_env.vector import Step, VectorEnv
+from siberia_env.view import BatchView, view_games
+
+try:
+    import torch as th
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise missing_extra("train", "siberia_env.sb3", error.name) from error
+
+
+class SelfPlayVecEnv(VecEnv):
+    """A `VectorEnv` in the clothes of a stable-baselines3 `VecEnv`.
+
+    `step` returns, for each row, the observation of the seat now on turn and the reward of the seat that has
+    just moved (non-zero only where its move ended the game). Rewards of all seats are in `last.reward`.
+    Use it with `SelfPlayPPO`; for one learner among fixed opponents see `siberia_env.gym`.
+    """
+
+    def __init__(self, env: VectorEnv) -> None:
+        self.env = env
+        self.render_mode = None
+        self.last: Step = env.reset()
+        self._actions = np.zeros(env.num_envs, np.int64)
+        game = env.game
+        super().__init__(
+            env.num_envs,
+            spaces.Box(-1.0, 1.0, (game.observation_size,), np.float32),
+            spaces.Discrete(game.num_actions),
+        )
+
+    def reset(self) -> NDArray[np.float32]:
+        """Deal every game anew; observations float32 [N, O]."""
+        self.last = self.env.reset(self._seeds[0] if self._seeds else None)
+        self._reset_seeds()
+        return self.last.observation.copy()
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Keep the actions for `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self) -> Any:
+        """Step every game: observations, rewards of the seats that moved, dones, infos."""
+        moved = self.last.player.copy()
+        self.last = self.env.step(self._actions)
+        rewards = self.last.reward[np.arange(self.num_envs), moved]
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for row in np.flatnonzero(self.last.terminated):
+            infos[row] = {
+                "seat_rewards": self.last.reward[row].copy(),
+                "scores": self.last.final_scores[row].copy(),
+                "episode": {"r": float(rewards[row]), "l": int(self.last.final_length[row]), "t": 0.0},
+            }
+        return self.last.observation.copy(), rewards, self.last.terminated.copy(), infos
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """The legal actions of every row: int8 [N, A]."""
+        return self.last.mask
+
+    def close(self) -> None:
+        """Stop the environment's threads."""
+        self.env.close()
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether the rows have an attribute; sb3-contrib asks for `action_masks`."""
+        return hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute, once a row."""
+        return [getattr(self, attr_name)] * len(self._rows(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of all rows."""
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
+        """Call a method; `action_masks` gives the masks of all rows in one array."""
+        result = getattr(self, method_name)(*args, **kwargs)
+        return result[self._rows(indices)] if method_name == "action_masks" else [result] * len(self._rows(indices))
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Rows wear no wrappers."""
+        return [False] * len(self._rows(indices))
+
+    def _rows(self, indices: Any) -> NDArray[np.int64]:
+        return np.arange(self.num_envs)[slice(None) if indices is None else np.atleast_1d(indices)]
+
+
+@kernel
+def seat_advantages(
+    values: Any,
+    players: Any,
+    rewards: Any,
+    ended: Any,
+    last_values: Any,
+    gamma: float,
+    gae_lambda: float,
+    advantages: Any,
+) -> None:
+    """Generalised advantage estimation (Schulman and others, 2016), each seat on its own.
+
+    Walks back through every game and keeps, for each seat, the value of its next decision, the advantage found
+    there and the reward in between.
+
+    Args:
+        values: float32 [T, N], of the seat on turn.
+        players: int8 [T, N], that seat.
+        rewards: float32 [T, N, P], paid by the step.
+        ended: bool [T, N], whether the step ended the game.
+        last_values: float32 [N, P], of every seat after the last step.
+        gamma: discount a decision of the same seat.
+        gae_lambda: weight of longer estimates.
+        advantages: float32 [T, N], written.
+    """
+    steps, games = values.shape
+    seats = last_values.shape[1]
+    next_value = np.zeros(seats)
+    next_advantage = np.zeros(seats)
+    reward = np.zeros(seats)
+    for game in range(games):
+        for seat in range(seats):
+            next_value[seat] = last_values[game, seat]
+            next_advantage[seat] = 0.0
+            reward[seat] = 0.0
+        for step in range(steps - 1, -1, -1):
+            if ended[step, game]:
+                for seat in range(seats):
+                    next_value[seat] = 0.0
+                    next_advantage[seat] = 0.0
+                    reward[seat] = rewards[step, game, seat]
+            seat = players[step, game]
+            value = values[step, game]
+            delta = reward[seat] + gamma * next_value[seat] - value
+            next_advantage[seat] = delta + gamma * gae_lambda * next_advantage[seat]
+            next_value[seat] = value
+            reward[seat] = 0.0
+            advantages[step, game] = next_advantage[seat]
+
+
+class SeatRolloutBuffer(MaskableRolloutBuffer):
+    """A rollout whose advantages go by seat, and of which only the learner's own free decisions are learnt from.
+
+    Decisions of opponents and forced decisions (one legal action) stay in the walk of `seat_advantages` and
+    leave the loss.
+
+    Attributes:
+        players: int8 [T, N], the seat that decided.
+        learns: bool [T, N], whether the decision enters the loss.
+        seat_rewards: float32 [T, N, P].
+        ended: bool [T, N].
+    """
+
+    def set_seats(self, seats: int, seed: int) -> None:
+        """Say how many players a game has, and seed the order of minibatches."""
+        self.seats = seats
+        self.random = np.random.default_rng(seed)
+        self.reset()
+
+    def reset(self) -> None:
+        """Start a new rollout."""
+        super().reset()
+        shape = (self.buffer_size, self.n_envs)
+        self.players = np.zeros(shape, np.int8)
+        self.learns = np.zeros(shape, np.bool_)
+        self.seat_rewards = np.zeros((*shape, getattr(self, "seats", 0)), np.float32)
+        self.ended = np.zeros(shape, np.bool_)
+
+    def add_decision(
+        self,
+        step: Step,
+        actions: NDArray[np.int64],
+        values: NDArray[np.float32],
+        log_probs: NDArray[np.float32],
+        learns: NDArray[np.bool_],
+    ) -> None:
+        """Book one decision a game, before it is carried out."""
+        row = self.pos
+        self.observations[row] = step.observation
+        self.action_masks[row] = step.mask
+        self.actions[row] = actions[:, None]
+        self.values[row] = values
+        self.log_probs[row] = log_probs
+        self.players[row] = step.player
+        self.learns[row] = learns
+
+    def add_outcome(self, step: Step) -> None:
+        """Book what the decisions led to."""
+        self.seat_rewards[self.pos] = step.reward
+        self.ended[self.pos] = step.terminated
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def book_by_seat(self, last_values: NDArray[np.float32]) -> None:
+        """Find advantages and returns; `last_values` float32 [N, P] are every seat's after the last step."""
+        seat_advantages(
+            self.values,
+            self.players,
+            self.seat_rewards,
+            self.ended,
+            last_values,
+            self.gamma,
+            self.gae_lambda,
+            self.advantages,
+        )
+        self.returns = self.advantages + self.values
+
+    def get(  # type: ignore[override]  # as in the parent class, whose samples have masks too
+        self, batch_size: int | None = None
+    ) -> Generator[MaskableRolloutBufferSamples, None, None]:
+        """Minibatches of the decisions that are learnt from, in random order."""
+        games = np.flatnonzero(self.learns.reshape(-1))
+        order = self.random.permutation(games)
+        rows = {
+            name: getattr(self, name).reshape(self.buffer_size * self.n_envs, -1)
+            for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
+        }
+        size = batch_size or len(order)
+        for start in range(0, len(order), size):
+            chosen = order[start : start + size]
+            data = {name: th.as_tensor(array[chosen], device=self.device) for name, array in rows.items()}
+            yield MaskableRolloutBufferSamples(
+                observations=data["observations"],
+                actions=data["actions"],
+                old_values=data["values"].flatten(),
+                old_log_prob=data["log_probs"].flatten(),
+                advantages=data["advantages"].flatten(),
+                returns=data["returns"].flatten(),
+                action_masks=data["action_masks"],
+            )
+
+
+class Opponent(Protocol):
+    """What can hold a seat against the learner: it answers batches of views (as `siberia_agents.Agent` does)."""
+
+    def act_batch(self, views: BatchView) -> NDArray[np.int64]:
+        """A legal action for each of n games: int64 [n]."""
+
+
+class Seating(Protocol):
+    """Who plays which seat of which game.
+
+    Attributes:
+        opponents: those who may hold a seat.
+        holder: int64 [N, P], index into `opponents`, or `LEARNER`.
+    """
+
+    opponents: Sequence[Opponent]
+    holder: NDArray[np.int64]
+
+    def reseat(self, games: NDArray[np.int64], step: Step) -> None:
+        """Draw new holders for `games`, which have just ended; `step` has the results."""
+
+
+LEARNER = -1  #: the holder of a seat that the policy in training plays
+
+
+class SelfPlayPPO(MaskablePPO):
+    """MaskablePPO over a `SelfPlayVecEnv`, the rollout booked by seat.
+
+    Give `rollout_buffer_class=SeatRolloutBuffer` (the default here). `seating` decides who holds which seat;
+    without one the learner holds all.
+    """
+
+    rollout_buffer: SeatRolloutBuffer
+
+    def __init__(self, policy: Any, env: SelfPlayVecEnv, seating: Seating | None = None, **options: Any) -> None:
+        self.seating = seating
+        super().__init__(policy, env, rollout_buffer_class=SeatRolloutBuffer, **options)
+
+    def _setup_model(self) -> None:
+        super()._setup_model()
+        self.rollout_buffer.set_seats(self._games.num_players, self.seed or 0)
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "seating"]
+
+    @property
+    def _games(self) -> VectorEnv:
+        assert isinstance(self.env, SelfPlayVecEnv), "SelfPlayPPO needs a SelfPlayVecEnv"
+        return self.env.env
+
+    def collect_rollouts(
+        self,
+        env: VecEnv,
+        callback: BaseCallback,
+        rollout_buffer: Any,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Play `n_rollout_steps` decisions in every game and book them by seat."""
+        assert isinstance(env, SelfPlayVecEnv), "SelfPlayPPO needs a SelfPlayVecEnv"
+        self.policy.set_training_mode(False)
+        rollout_buffer.reset()
+        callback.on_rollout_start()
+        step = env.last
+        for _ in range(n_rollout_steps):
+            actions, values, log_probs = self._decide(step)
+            learns = self._override(env.env, step, actions)
+            rollout_buffer.add_decision(step, actions, values, log_probs, learns & (step.num_legal > 1))
+            step = env.last = env.env.step(actions)
+            rollout_buffer.add_outcome(step)
+            if self.seating is not None and step.terminated.any():
+                self.seating.reseat(np.flatnonzero(step.terminated), step)
+            self.num_timesteps += env.num_envs
+            callback.update_locals(locals())
+            if not callback.on_step():
+                return False
+        self._last_obs = step.observation
+        rollout_buffer.book_by_seat(self._values_by_seat(env.env))
+        callback.on_rollout_end()
+        return True
+
+    def _decide(self, step: Step) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
+        """Actions, values and log-likelihoods of the policy in training, for every game."""
+        with th.no_grad():
+            observation = th.as_tensor(step.observation, device=self.device)
+            actions, values, log_probs = self.policy(observation, action_masks=step.mask)
+        return actions.cpu().numpy(), values.flatten().cpu().numpy(), log_probs.cpu().numpy()
+
+    def _override(self, games: VectorEnv, step: Step, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Put the opponents' actions where an opponent is on turn; bool [N], where the learner is."""
+        if self.seating is None:
+            return np.ones(len(actions), np.bool_)
+        holder = self.seating.holder[np.arange(len(actions)), step.player]
+        for index in np.unique(holder[holder != LEARNER]):
+            rows = np.flatnonzero(holder == index)
+            views = view_games(games.variant, games.states, rows, step.observation, step.mask, step.player)
+            actions[rows] = self.seating.opponents[index].act_batch(views)
+        return holder == LEARNER
+
+    def _values_by_seat(self, games: VectorEnv) -> NDArray[np.float32]:
+        """What every seat expects from here on: float32 [N, P], each from its own observation."""
+        values = np.zeros((games.num_envs, games.num_players), np.float32)
+        with th.no_grad():
+            for seat in range(games.num_players):
+                seen = games.observe(np.full(games.num_envs, seat))
+                values[:, seat] = self.policy.predict_values(th.as_tensor(seen, device=self.device)).flatten().cpu()
+        return values
