@@ -163,6 +163,16 @@ def test_record_lines_in_the_docs_are_json() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:siberia_env|agents|experiments|docs|card)/[\w/]+\.(?:py|md))`", text)
+    for house in re.findall(r"^```\n(siberia_env/ .*?)^```$", text, re.M | re.S):
+        named += [f"siberia_env/{name}" for name in re.findall(r"\w+\.py", house)]
+    homes = (ROOT, ROOT / "siberia_env")
+    assert [name for name in named if not any((home / name).exists() for home in homes)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_python_in_the_docs_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number, source in enumerate(
         re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
