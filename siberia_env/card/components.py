@@ -260,7 +260,7 @@ def check_rules(rules: str | Mapping[str, Any] | None) -> dict[str, Any]:
         if name not in DEFAULT_RULES:
             raise ConfigurationError(f"rules: no option {name!r}; the options are {', '.join(DEFAULT_RULES)}")
     in_force = {**DEFAULT_RULES, **options}
-    if in_force["edition"] not in EDITIONS:
+    if in_force["edition"] not in tuple(EDITIONS):  # the option may be anything, unhashable too
         raise ConfigurationError(f"rules: no edition {in_force['edition']!r}; the editions are {', '.join(EDITIONS)}")
     in_force["max_turns"] = _integer(in_force["max_turns"], "rules: max_turns", 1, MOST_TURNS)
     return in_force
