@@ -312,6 +312,20 @@ class Variant:
         except ValueError:
             raise ConfigurationError(f"no action {name!r}; see the table of actions of {self.game.title}") from None
 
+    def force(self, states: States, i: int, outcome: Any) -> None:
+        """Settle the chance outcome due in `states[i]` as `outcome` says, if it is possible.
+
+        Args:
+            states: the games.
+            i: which of them.
+            outcome: integers [up to `outcome_size`] in the game's own order (see its chronicle).
+
+        Raises:
+            ConfigurationError: no outcome is due, or not this one can be; the state is as it was.
+        """
+        checked = import_module(self.game.chronicle).check_outcome(self, states, i, outcome)
+        import_module("siberia_env.loops").force_at(self.rulesets, states, i, checked)
+
 
 def _rebuild_variant(game: Game, num_players: int, rules: dict[str, Any], components: Any) -> Variant:
     return game.variant(num_players, rules, components)

@@ -1,0 +1,621 @@
+"""Game records: one game in JSON Lines, with every random outcome in it; written, read, replayed.
+
+`play_and_record` plays a game and gives its `Record`; `write_records` and `read_records` keep records in files,
+one game after the other; `replay` plays a record again, decision by decision, and refuses one that the rules
+contradict; `describe` tells it to a person.
+
+What a chance outcome is called is a game's own business: its chronicle, a module with the functions of
+`Chronicle`.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from siberia_env import loops
+from siberia_env.errors import ConfigurationError, IllegalActionError, RecordError
+from siberia_env.game import GAMES, States, Variant, find_game
+from siberia_env.vector import check_seed
+
+FORMAT = "siberia-record/1"
+DOLLARS = 1000  #: a thousand, the unit of scores in the kernels
+
+HEADER_KEYS = ("format", "game", "num_players", "seed", "rules", "components", "agents")
+DECISION_KEYS = ("player", "action", "legal")
+END_KEYS = ("event", "scores", "winners", "truncated")
+
+MOST_SHOWN = 100  #: characters of a line that an error message quotes
+
+Line = Mapping[str, Any]
+
+
+class Chronicle(Protocol):
+    """What a game's chronicle module offers: the chance outcomes of its records, in names and back.
+
+    A chance line is a JSON object with the key `event`; the header, decisions and the end line are the same for
+    all games. States come as an array and an index, or as arrays of one.
+    """
+
+    def read_components(self, tables: Any) -> Any:
+        """The components in a header's `tables`, for `Game.variant`; raises `ConfigurationError`."""
+
+    def setup_event(self, variant: Variant, states: States, i: int) -> dict[str, Any]:
+        """The setup line of the game just dealt in `states[i]`."""
+
+    def due_events(self, variant: Variant, states: States, i: int) -> list[dict[str, Any]]:
+        """The lines that announce the chance outcome due in `states[i]`, before it is settled."""
+
+    def events(self, variant: Variant, before: States, after: States) -> list[dict[str, Any]]:
+        """The lines for what happened between two states: an action carried out, or one outcome settled."""
+
+    def open_box(self, variant: Variant, states: States, i: int) -> None:
+        """Make the setup the chance outcome that is due in `states[i]`."""
+
+    def check_event(self, variant: Variant, event: Line) -> None:
+        """Check the form of a chance line; raises `ConfigurationError`."""
+
+    def outcome(self, variant: Variant, states: States, i: int, lines: Sequence[tuple[int, Line]]) -> NDArray[Any]:
+        """The outcome due in `states[i]` (int8 [outcome_size]) as the rest of a record shows it.
+
+        `lines` start with the setup line, or behind the lines of `due_events`. Raises `RecordError`, with the
+        line's number first, if they show what can't be.
+        """
+
+    def check_outcome(self, variant: Variant, states: States, i: int, given: Any) -> NDArray[Any]:
+        """`given` as the kernel `force` wants it, if it can come out; raises `ConfigurationError`."""
+
+    def outline(self, event: Line) -> str:
+        """What line the rules demand, in words for an error message, without what only chance decides."""
+
+    def describe_event(self, event: Line) -> list[str]:
+        """A chance line in lines for a reader."""
+
+    def remark(self, variant: Variant, before: States, after: States, action: int) -> str:
+        """What an action brought, in words for a reader; empty where its name says it all."""
+
+
+def chronicle_of(variant: Variant) -> Chronicle:
+    """The chronicle of the variant's game."""
+    return cast(Chronicle, import_module(variant.game.chronicle))
+
+
+@dataclass(frozen=True)
+class Record:
+    """One recorded game.
+
+    Attributes:
+        lines: the JSON objects: header, setup, decisions and chance outcomes, end.
+        first_line: number of the header's line in the file it came from; error messages count from it.
+    """
+
+    lines: tuple[Line, ...]
+    first_line: int = 1
+
+    @property
+    def header(self) -> Line:
+        """The first line."""
+        return self.lines[0]
+
+    @property
+    def end(self) -> Line:
+        """The last line: `scores` in dollars, `winners`, `truncated`."""
+        return self.lines[-1]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision of a replayed game.
+
+    Attributes:
+        line: number of its line in the file.
+        states: the state before it, an array of one, the reader's own.
+        player: who decided.
+        action: what was chosen, as a number.
+        name: the same as a name.
+        mask: int8 [num_actions], 1 for legal actions.
+        legal: the legal actions' names, in action order.
+        events: the chance outcomes that followed.
+        after: the state after them, an array of one: that of the next decision, or of the game's end.
+    """
+
+    line: int
+    states: States
+    player: int
+    action: int
+    name: str
+    mask: NDArray[np.int8]
+    legal: tuple[str, ...]
+    events: tuple[Line, ...]
+    after: States
+
+
+# ---------------------------------------------------------------- writing
+
+
+class Recorder:
+    """A game that is played and written down at the same time.
+
+    Attributes:
+        variant: what is played.
+        states: the game, an array of one; read it, don't change it.
+        mask: int8 [num_actions], the legal actions of the player on turn; all zero when the game is over.
+        player: the seat on turn.
+        over: whether the game has ended.
+    """
+
+    def __init__(self, variant: Variant, seed: int, agents: Sequence[str]) -> None:
+        """Deal the game that `seed` gives (slot 0, episode 0) to `agents`, one name a seat.
+
+        Raises:
+            ConfigurationError: the seed is no integer of 64 bits, or the names are not one a seat.
+        """
+        checked_seed = check_seed(seed)
+        names = list(agents)
+        if isinstance(agents, str) or len(names) != variant.num_players or not all(map(_is_text, names)):
+            raise ConfigurationError(f"agents: expected {variant.num_players} names, one a seat; got {agents!r}")
+        self.variant = variant
+        self.states = variant.new_states()
+        self.mask = np.zeros(variant.game.num_actions, np.int8)
+        self._chronicle = chronicle_of(variant)
+        loops.deal_at(variant.rulesets, self.states, 0, checked_seed, 0, 0)
+        header = (FORMAT, variant.game.name, variant.num_players, int(seed), dict(variant.rules))
+        self._lines: list[Line] = [
+            dict(zip(HEADER_KEYS, (*header, variant.components.as_json(), names), strict=True)),
+            self._chronicle.setup_event(variant, self.states, 0),
+        ]
+        self._look()
+
+    def act(self, action: int) -> None:
+        """Take `action` and write it down, with the chance outcomes that follow.
+
+        Raises:
+            IllegalActionError: it is not legal now, or no integer; nothing has happened.
+        """
+        try:
+            chosen = operator.index(action)
+        except TypeError:
+            chosen = -1
+        if self.over or isinstance(action, bool) or not 0 <= chosen < len(self.mask) or not self.mask[chosen]:
+            raise IllegalActionError(
+                f"action {action!r}: " + ("the game is over" if self.over else "not legal for the player on turn")
+            )
+        decision = (self.player, self.variant.action_names[chosen], list(_legal_names(self.variant, self.mask)))
+        self._lines.append(dict(zip(DECISION_KEYS, decision, strict=True)))
+        self._lines.extend(_carry_out(self.variant, self._chronicle, self.states, chosen, self._resolve))
+        self._look()
+
+    def record(self) -> Record:
+        """The finished game's record.
+
+        Raises:
+            ConfigurationError: the game is not over.
+        """
+        if not self.over:
+            raise ConfigurationError("record: the game is not over")
+        return Record((*self._lines, _end_line(self.variant, self.states)))
+
+    def _resolve(self) -> None:
+        loops.resolve_at(self.variant.rulesets, self.states, 0)
+
+    def _look(self) -> None:
+        loops.legal_at(self.variant.rulesets, self.states, 0, self.mask)
+        self.over = bool(loops.is_over_at(self.variant.rulesets, self.states, 0))
+        self.player = int(loops.current_player_at(self.variant.rulesets, self.states, 0))
+
+
+def play_and_record(
+    variant: Variant,
+    choose: Callable[[States, int, NDArray[np.int8]], int],
+    seed: int,
+    agents: Sequence[str],
+) -> Record:
+    """Play one game and record it.
+
+    Args:
+        variant: what is played.
+        choose: gives the action for `choose(states, i, mask)`: the state is `states[i]` (a copy), `mask` its
+            legal actions (int8 [num_actions], a copy).
+        seed: decides every chance outcome.
+        agents: the names of who plays, one a seat, for the header.
+
+    Raises:
+        ConfigurationError: see `Recorder`.
+        IllegalActionError: `choose` gave an action that is not legal.
+    """
+    recorder = Recorder(variant, seed, agents)
+    while not recorder.over:
+        recorder.act(choose(recorder.states.copy(), 0, recorder.mask.copy()))
+    return recorder.record()
+
+
+def write_records(path: str | Path, records: Iterable[Record]) -> int:
+    """Write `records` one after the other into the file `path`, whole or not at all; return how many.
+
+    The records may be played while they are written: the file appears under its name when the last one is in
+    it, and whatever stops the writing leaves what was there before.
+
+    Raises:
+        ConfigurationError: the file can't be written.
+    """
+    target = Path(os.path.realpath(path))
+    half = target.with_name(f".{target.name}.{os.getpid()}.part")
+    written = 0
+    try:
+        if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
+            raise PermissionError(0, "it is no file that may be overwritten")
+        with half.open("x", encoding="utf-8", newline="\n") as file:
+            try:
+                for record in records:
+                    for line in record.lines:
+                        file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    written += 1
+                file.flush()
+                os.fsync(file.fileno())
+                half.replace(target)
+            except BaseException:
+                half.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise ConfigurationError(f"records: can't write {path}: {error.strerror or error}") from error
+    return written
+
+
+# ---------------------------------------------------------------- reading
+
+
+def read_records(path: str | Path) -> Iterator[Record]:
+    """The records in the file `path`, one at a time, each checked from its first line to its last (`replay`).
+
+    Raises:
+        ConfigurationError: the file can't be read (raised, like the next one, when a record is asked for).
+        RecordError: the number of the first line that can't be, and why.
+    """
+    lines: list[Line] = []
+    number = first = 0
+    for number, raw in enumerate(_raw_lines(path), start=1):
+        line = _parse(raw, number)
+        if not lines:
+            _check_header(line, number)
+            first = number
+        elif "format" in line:
+            _refuse(number, f"a new header, but the game that began on line {first} has no end line")
+        lines.append(line)
+        if line.get("event") == "end":
+            record = Record(tuple(lines), first)
+            replay(record)
+            yield record
+            lines = []
+    if number == 0:
+        _refuse(1, "the file is empty; a record starts with its header")
+    if lines:
+        _refuse(number, f"the file stops here, but the game that began on line {first} has no end line")
+
+
+def replay(record: Record) -> list[Decision]:
+    """Play a record again and check every line of it; give its decisions.
+
+    Where the header's seed brings about the recorded outcomes, the states are those of the game that was
+    recorded, byte for byte. Otherwise the outcomes are forced, and what nobody ever saw (cards below the last
+    one drawn) is filled up in a fixed order.
+
+    Raises:
+        RecordError: the number of a line that the rules contradict, and why. An outcome that could have been
+            otherwise is taken as recorded.
+    """
+    variant = _check_form(record)
+    try:
+        return _Replay(record, variant, forced=False).run()
+    except _SeedDiffers:
+        return _Replay(record, variant, forced=True).run()
+
+
+def record_variant(record: Record) -> Variant:
+    """What was played: game, players, rules and components of the header.
+
+    Raises:
+        RecordError: the header is wrong.
+    """
+    return _check_header(record.header, record.first_line)
+
+
+def describe(record: Record) -> Iterator[str]:
+    """The record in lines for a reader: who played what, what chance brought, how it ended.
+
+    Raises:
+        RecordError: see `replay`.
+    """
+    decisions = replay(record)
+    variant, header, end = record_variant(record), record.header, record.end
+    chronicle = chronicle_of(variant)
+    agents = header["agents"]
+    options = ", ".join(f"{name} {value}" for name, value in header["rules"].items())
+    yield f"{variant.game.title}, {variant.num_players} players, {options}, seed {header['seed']}"
+    yield ", ".join(f"player {player}: {name}" for player, name in enumerate(agents))
+    yield from (f"  {text}" for text in chronicle.describe_event(record.lines[1]))
+    for decision in decisions:
+        player, notes = decision.player, []
+        if remark := chronicle.remark(variant, decision.states, decision.after, decision.action):
+            notes.append(remark)
+        before, after = (_scores(variant, states)[player] for states in (decision.states, decision.after))
+        if before != after:
+            notes.append(f"score {after}")
+        yield f"player {player} ({agents[player]}): {decision.name}" + (f" [{'; '.join(notes)}]" if notes else "")
+        for event in decision.events:
+            yield from (f"  {text}" for text in chronicle.describe_event(event))
+    totals = ", ".join(f"player {player} ({agents[player]}) {total}" for player, total in enumerate(end["scores"]))
+    yield ("the turn limit ends the game: " if end["truncated"] else "the game is over: ") + totals
+    yield "won by " + " and ".join(f"player {player} ({agents[player]})" for player in end["winners"])
+
+
+# ---------------------------------------------------------------- a step, and the lines that it makes
+
+
+def _carry_out(
+    variant: Variant, chronicle: Chronicle, states: States, action: int, settle: Callable[[], None]
+) -> Iterator[dict[str, Any]]:
+    """Take a legal action in `states[0]`; give the chance lines as they come, settling what is due by `settle`."""
+    before = states.copy()
+    loops.advance_at(variant.rulesets, states, 0, action)
+    yield from chronicle.events(variant, before, states)
+    while loops.is_chance_at(variant.rulesets, states, 0):
+        yield from chronicle.due_events(variant, states, 0)
+        before = states.copy()
+        settle()
+        yield from chronicle.events(variant, before, states)
+
+
+def _scores(variant: Variant, states: States) -> list[int]:
+    """Every player's score in `states[0]`, in dollars."""
+    totals = np.zeros(variant.num_players, np.int64)
+    loops.scores_at(variant.rulesets, states, 0, totals)
+    return [int(total) * DOLLARS for total in totals]
+
+
+def _end_line(variant: Variant, states: States) -> dict[str, Any]:
+    totals = _scores(variant, states)
+    winners = [player for player, total in enumerate(totals) if total == max(totals)]
+    truncated = bool(loops.is_truncated_at(variant.rulesets, states, 0))
+    return dict(zip(END_KEYS, ("end", totals, winners, truncated), strict=True))
+
+
+def _legal_names(variant: Variant, mask: NDArray[np.int8]) -> tuple[str, ...]:
+    return tuple(variant.action_names[action] for action in np.flatnonzero(mask))
+
+
+# ---------------------------------------------------------------- the form of a record
+
+
+def _refuse(number: int, reason: str, cause: Exception | None = None) -> NoReturn:
+    raise RecordError(f"line {number}: {reason}") from cause
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
+
+
+def _is_text(value: Any) -> bool:
+    """Whether `value` is a string that UTF-8 can hold."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Whether two JSON values are the same; unlike `==` this tells 1, 1.0 and true apart."""
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+
+
+def _raw_lines(path: str | Path) -> Iterator[bytes]:
+    try:
+        with Path(path).open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise ConfigurationError(f"records: can't read {path}: {error.strerror or error}") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return content
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _parse(raw: bytes, number: int) -> Line:
+    """The JSON object on a line."""
+    try:
+        content = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant)
+    except UnicodeDecodeError as error:
+        _refuse(number, f"not UTF-8: {error.reason} at byte {error.start + 1} of the line", error)
+    except json.JSONDecodeError as error:
+        _refuse(number, f"not JSON: {error.msg} at character {error.pos + 1} of the line", error)
+    except (ValueError, RecursionError) as error:
+        _refuse(number, f"not JSON: {error}", error)
+    if not isinstance(content, dict):
+        _refuse(number, f"expected a JSON object; got {_shown(content)}")
+    return content
+
+
+def _check_keys(line: Line, keys: tuple[str, ...], what: str, number: int) -> None:
+    if sorted(line) != sorted(keys):
+        _refuse(number, f"{what} has the keys {', '.join(keys)}; got {', '.join(map(repr, line)) or 'none'}")
+
+
+def _check_header(line: Line, number: int) -> Variant:
+    """The variant that a header describes."""
+    if "format" not in line:
+        _refuse(number, f"expected a header, with the keys {', '.join(HEADER_KEYS)}; got {_shown(line)}")
+    if line["format"] != FORMAT:
+        _refuse(number, f"format {_shown(line['format'])} is not known here; this version reads {FORMAT!r}")
+    _check_keys(line, HEADER_KEYS, "a header", number)
+    if line["game"] not in GAMES:
+        _refuse(number, f"no game {_shown(line['game'])}; the games are {', '.join(GAMES)}")
+    if not isinstance(line["rules"], dict):
+        _refuse(number, f"rules: expected an object with every option in force; got {_shown(line['rules'])}")
+    game = find_game(line["game"])
+    try:
+        check_seed(line["seed"])
+        components = cast(Chronicle, import_module(game.chronicle)).read_components(line["components"])
+        variant = game.variant(line["num_players"], line["rules"], components)
+    except ConfigurationError as error:
+        _refuse(number, str(error), error)
+    if not _same(line["rules"], variant.rules):
+        _refuse(number, f"rules: expected every option in force, as in {_shown(variant.rules)}")
+    agents = line["agents"]
+    if not isinstance(agents, list) or len(agents) != variant.num_players or not all(map(_is_text, agents)):
+        _refuse(number, f"agents: expected {variant.num_players} names, one a seat; got {_shown(agents)}")
+    return variant
+
+
+def _check_form(record: Record) -> Variant:
+    """Check every line's keys, types and names; give the variant played."""
+    if not record.lines:
+        _refuse(record.first_line, "the record is empty; it starts with its header")
+    variant = _check_header(record.header, record.first_line)
+    chronicle = chronicle_of(variant)
+    last = len(record.lines) - 1
+    for index, line in enumerate(record.lines[1:], start=1):
+        number = record.first_line + index
+        event = line.get("event")
+        if index == 1 and event != "setup":
+            _refuse(number, f"expected the setup line; got {_shown(line)}")
+        if index > 1 and event == "setup":
+            _refuse(number, "a second setup line")
+        if event == "end":
+            _check_end(line, variant, number)
+            if index < last:
+                _refuse(number + 1, f"a line after the end of the game: {_shown(record.lines[index + 1])}")
+        elif "event" in line:
+            try:
+                chronicle.check_event(variant, line)
+            except ConfigurationError as error:
+                _refuse(number, str(error), error)
+        else:
+            _check_decision(line, number)
+    if record.end.get("event") != "end":
+        _refuse(record.first_line + last, "the record stops here without an end line")
+    return variant
+
+
+def _check_decision(line: Line, number: int) -> None:
+    _check_keys(line, DECISION_KEYS, "a decision", number)
+    if type(line["player"]) is not int:
+        _refuse(number, f"player: expected a seat number; got {_shown(line['player'])}")
+    if not isinstance(line["action"], str):
+        _refuse(number, f"action: expected an action's name; got {_shown(line['action'])}")
+    if not isinstance(line["legal"], list) or not all(isinstance(name, str) for name in line["legal"]):
+        _refuse(number, f"legal: expected a list of names; got {_shown(line['legal'])}")
+
+
+def _check_end(line: Line, variant: Variant, number: int) -> None:
+    _check_keys(line, END_KEYS, "the end line", number)
+    for key in ("scores", "winners"):
+        if not isinstance(line[key], list) or not all(type(value) is int for value in line[key]):
+            _refuse(number, f"{key}: expected a list of whole numbers; got {_shown(line[key])}")
+    if len(line["scores"]) != variant.num_players:
+        _refuse(number, f"scores: expected {variant.num_players}, one a seat; got {_shown(line['scores'])}")
+    if not isinstance(line["truncated"], bool):
+        _refuse(number, f"truncated: expected true or false; got {_shown(line['truncated'])}")
+
+
+# ---------------------------------------------------------------- playing a record again
+
+
+class _SeedDiffers(Exception):
+    """The header's seed does not bring about what the record says."""
+
+
+class _Replay:
+    """One walk through a record whose form has been checked, its outcomes from the seed or `forced`."""
+
+    def __init__(self, record: Record, variant: Variant, forced: bool) -> None:
+        self.variant = variant
+        self.forced = forced
+        self.chronicle = chronicle_of(variant)
+        self.lines = list(enumerate(record.lines, start=record.first_line))
+        self.at = 1  # index of the line that comes next
+        self.states = variant.new_states()
+        self.seed = check_seed(record.header["seed"])
+
+    def run(self) -> list[Decision]:
+        """Every decision, or the first thing that can't be."""
+        rulesets, decisions = self.variant.rulesets, []
+        loops.deal_at(rulesets, self.states, 0, self.seed, 0, 0)
+        if self.forced:
+            self.chronicle.open_box(self.variant, self.states, 0)
+            self.settle()
+        self.expect(self.chronicle.setup_event(self.variant, self.states, 0))
+        while not loops.is_over_at(rulesets, self.states, 0):
+            decisions.append(self.decide())
+        self.end()
+        return decisions
+
+    def settle(self) -> None:
+        """Settle the chance outcome that is due: as the coming lines say, or from the seed."""
+        if self.forced:
+            order = self.chronicle.outcome(self.variant, self.states, 0, self.lines[self.at :])
+            self.variant.force(self.states, 0, order)
+        else:
+            loops.resolve_at(self.variant.rulesets, self.states, 0)
+
+    def expect(self, event: Line) -> None:
+        """Pass the next line, which has to be `event`."""
+        number, line = self.lines[self.at]
+        if not _same(line, event):
+            if not self.forced:
+                raise _SeedDiffers
+            _refuse(number, f"expected {self.chronicle.outline(event)}; got {_shown(line)}")
+        self.at += 1
+
+    def decide(self) -> Decision:
+        """Pass the next line, which has to be a decision, and those of the chance outcomes that follow."""
+        variant, before = self.variant, self.states.copy()
+        number, line = self.lines[self.at]
+        player = int(loops.current_player_at(variant.rulesets, self.states, 0))
+        if line.get("event") == "end":
+            _refuse(number, f"the record ends here, but the game goes on: player {player} is on turn")
+        if "event" in line:
+            _refuse(number, f"expected a decision of player {player}; got {_shown(line)}")
+        mask = np.zeros(variant.game.num_actions, np.int8)
+        loops.legal_at(variant.rulesets, self.states, 0, mask)
+        legal = _legal_names(variant, mask)
+        name = line["action"]
+        if line["player"] != player:
+            _refuse(number, f"player {line['player']} acts, but player {player} is on turn")
+        if name not in variant.action_names:
+            _refuse(number, f"no action {_shown(name)}; legal are {', '.join(legal)}")
+        if name not in legal:
+            _refuse(number, f"{name!r} is not legal; legal are {', '.join(legal)}")
+        if list(legal) != line["legal"]:
+            missing = [allowed for allowed in legal if allowed not in line["legal"]]
+            wrong = [given for given in line["legal"] if given not in legal]
+            why = f"missing {_shown(missing)}, wrong {_shown(wrong)}" if missing or wrong else "order or repetition"
+            _refuse(number, f"legal: expected the {len(legal)} legal actions in action order; {why}")
+        action = variant.action_number(name)
+        self.at += 1
+        events = []
+        for event in _carry_out(variant, self.chronicle, self.states, action, self.settle):
+            self.expect(event)
+            events.append(event)
+        return Decision(number, before, player, action, name, mask, legal, tuple(events), self.states.copy())
+
+    def end(self) -> None:
+        """Pass the last line: the end of the game, with the scores and winners that the rules give."""
+        number, line = self.lines[self.at]
+        if line.get("event") != "end":
+            _refuse(number, f"expected the end line, for the game is over; got {_shown(line)}")
+        for key, value in _end_line(self.variant, self.states).items():
+            if not _same(line[key], value):
+                _refuse(number, f"{key}: expected {_shown(value)}; got {_shown(line[key])}")
