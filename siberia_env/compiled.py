@@ -21,7 +21,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from llvmlite.ir import Constant
 from numba.core import event
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,6 +107,32 @@ def kernel(function: F) -> F:
         return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     finally:
         numba.config.CACHE_DIR = before
+
+
+if PLAIN_PYTHON:
+
+    def borrowed(array: Any) -> Any:
+        """The same array, not reference-counted when compiled: for loops, whose caller holds on to it.
+
+        Every row that a loop takes from a counted array costs locked instructions, at each call it is passed to.
+        """
+        return array
+
+else:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def borrowed(typing_context: Any, array: Any) -> Any:
+        """The same array, not reference-counted when compiled: for loops, whose caller holds on to it.
+
+        Every row that a loop takes from a counted array costs locked instructions, at each call it is passed to.
+        """
+
+        def without_owner(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            view = make_array(array)(context, builder, arguments[0])
+            view.meminfo = Constant(view.meminfo.type, None)
+            return view._getvalue()
+
+        return array(array), without_owner
 
 
 class _CompileNotice(event.Listener):  # type: ignore[misc]
