@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from siberia_env.compiled import kernel
+from siberia_env.compiled import borrowed, kernel
 from siberia_env.game import (
     MAX_PLAYERS,
     apply,
@@ -253,6 +253,11 @@ def step_batch(
     final_truncated: Any,
 ) -> None:
     """Take a legal action in every game of the slice; a game that ends is booked and dealt anew at once."""
+    rulesets, states, actions, lengths = borrowed(rulesets), borrowed(states), borrowed(actions), borrowed(lengths)
+    observation, mask, num_legal = borrowed(observation), borrowed(mask), borrowed(num_legal)
+    player, reward, terminated, episodes = borrowed(player), borrowed(reward), borrowed(terminated), borrowed(episodes)
+    final_scores, final_winners = borrowed(final_scores), borrowed(final_winners)
+    final_length, final_truncated = borrowed(final_length), borrowed(final_truncated)
     ruleset = rulesets[0]
     players = reward.shape[1]
     for i in range(start, stop):
@@ -279,6 +284,7 @@ def step_batch(
 @kernel
 def observe_batch(rulesets: Any, states: Any, players: Any, observation: Any) -> None:
     """Write what seat `players[i]` sees of game i into row i of `observation`."""
+    states, players, observation = borrowed(states), borrowed(players), borrowed(observation)
     for i in range(states.shape[0]):
         observe(rulesets[0], states[i], players[i], observation[i])
 
@@ -297,16 +303,17 @@ def determinize_batch(rulesets: Any, states: Any, players: Any, seed: Any) -> No
 def sample_legal(mask: Any, count: int, bits: Any) -> int:
     """One of the `count` legal actions of `mask`, chosen by 64 random `bits`."""
     rank = scale(bits, count)
-    for action in range(mask.shape[0]):
-        rank -= mask[action]
-        if rank < 0:
-            return action
-    return mask.shape[0]
+    action = 0
+    for tried in range(mask.shape[0]):  # to the end: no jump that depends on the draw
+        rank -= mask[tried]
+        action += rank >= 0
+    return action
 
 
 @kernel
 def sample_batch(mask: Any, num_legal: Any, seed: Any, draw: int, actions: Any) -> None:
     """A random legal action for every row of a batch; `seed` and the number of the `draw` decide which."""
+    mask, num_legal, actions = borrowed(mask), borrowed(num_legal), borrowed(actions)
     generator = mix(seed, draw, 0)
     for i in range(mask.shape[0]):
         generator = advance(generator)
@@ -331,6 +338,7 @@ def random_playout(rulesets: Any, states: Any, i: int, mask: Any, generator: Any
 def random_playouts(rulesets: Any, states: Any, mask: Any, seed: Any, games: int, totals: Any) -> int:
     """Deal and play `games` games in `states[0]` at random; add every score to `totals`; return the decisions."""
     decisions = 0
+    mask = borrowed(mask)
     points = np.zeros(MAX_PLAYERS, np.int64)
     for game in range(games):
         generator = mix(seed, 0, game)
