@@ -5,7 +5,8 @@ printed rules (C6 to C16), the turn limit (C17), the order in which a payment is
 differ only in values of the ruleset.
 
 Scalar code over one state record: compiled by numba, or run as it stands. Fields are read through `int()`
-before arithmetic, because an int8 wraps in silence when compiled.
+before arithmetic, because an int8 wraps in silence when compiled. What every decision asks for joins its
+conditions with `&` and `|` instead of `and` and `or`: no jump, so none that the processor guesses wrong.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def begin_turn(state: State) -> None:
 @kernel
 def may_reveal(state: State, slot: int) -> bool:
     """C7: any face-down card of the row."""
-    return state.row[slot] != EMPTY and state.face_up[slot] == 0
+    return (state.row[slot] != EMPTY) & (state.face_up[slot] == 0)
 
 
 @kernel
@@ -171,9 +172,9 @@ def turn_up(state: State, slot: int) -> None:
 def may_draw(ruleset: Ruleset, state: State, count: int) -> bool:
     """C9: up to two cards, never above eight in hand; as many as allowed where the edition says so."""
     most = min(MOST_DRAWN, HAND_LIMIT - int(state.hand_size[state.player]))
-    if count > most or (count < most and ruleset.draw_exact):
-        return False
-    return most > 0 or not ruleset.must_act_when_full
+    return ((count == most) | ((count < most) & (ruleset.draw_exact == 0))) & (
+        (most > 0) | (ruleset.must_act_when_full == 0)
+    )
 
 
 @kernel
@@ -243,9 +244,7 @@ def turn_discard_over(ruleset: Ruleset, state: State) -> None:
 @kernel
 def shows(kind: int, symbol: int) -> bool:
     """Whether an action card of `kind` shows `symbol`."""
-    if symbol < NUM_RESOURCES:
-        return kind // NUM_PERSONS == symbol
-    return kind % NUM_PERSONS == symbol - NUM_RESOURCES
+    return (kind // NUM_PERSONS == symbol) | (NUM_RESOURCES + kind % NUM_PERSONS == symbol)
 
 
 @kernel
@@ -259,8 +258,8 @@ def can_pay(state: State, player: int, symbol: int) -> bool:
     """C10: two cards showing the symbol, or one and two others; the investor saves the first of them."""
     showing = int(state.symbols[player, symbol])
     others = int(state.hand_size[player]) - showing
-    needed = 1 if has_investor(state, player, symbol) else 2
-    return showing >= needed or (showing >= needed - 1 and others >= 2)
+    needed = 2 - has_investor(state, player, symbol)
+    return (showing >= needed) | ((showing >= needed - 1) & (others >= 2))
 
 
 @kernel
@@ -276,7 +275,7 @@ def symbol_of(card_action: int) -> int:
 @kernel
 def worker_on_offer(ruleset: Ruleset, state: State, player: int) -> bool:
     """C13: while any is left, and below the edition's cap."""
-    return state.workers_left > 0 and state.workers[player] < ruleset.worker_cap
+    return (state.workers_left > 0) & (state.workers[player] < ruleset.worker_cap)
 
 
 @kernel
@@ -313,17 +312,20 @@ def choose(state: State, card_action: int) -> None:
 
 
 @kernel
+def next_card(state: State, player: int, symbol: int) -> tuple[bool, bool]:
+    """C19: whether the next card of a payment may show the `symbol`, and whether it may be another card."""
+    payment = int(state.payment)
+    others = int(state.hand_size[player]) - int(state.symbols[player, symbol])
+    return payment != LAST_OF_TWO, (payment == LAST_OF_TWO) | ((payment == SECOND_CARD) & (others >= 2))
+
+
+@kernel
 def may_pay(state: State, kind: int) -> bool:
     """C19: a card showing the symbol first; then another, or two in a row that don't show it."""
-    player = int(state.player)
-    if state.hand[player, kind] == 0:
-        return False
-    symbol = symbol_of(state.chosen)
-    if shows(kind, symbol):
-        return state.payment != LAST_OF_TWO
-    if state.payment == SECOND_CARD:
-        return int(state.hand_size[player]) - int(state.symbols[player, symbol]) >= 2
-    return state.payment == LAST_OF_TWO
+    player, symbol = int(state.player), symbol_of(int(state.chosen))
+    showing, other = next_card(state, player, symbol)
+    shown = shows(kind, symbol)
+    return (state.hand[player, kind] > 0) & ((shown & showing) | (other & (not shown)))
 
 
 @kernel
@@ -573,7 +575,8 @@ def is_legal(ruleset: Ruleset, state: State, action: int) -> bool:
 @kernel
 def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
     """Write 1 for every legal action and 0 for the others into `mask` (int8, one an action); return how many."""
-    mask[:] = 0
+    for action in range(NUM_ACTIONS):
+        mask[action] = 0
     count = 0
     if state.phase == DISCOVER:
         for slot in range(ROW_SLOTS):
@@ -593,24 +596,29 @@ def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
             allowed = can_pay(state, player, resource)
             mask[MINE + resource] = allowed
             count += allowed
-        if can_pay(state, player, WORKER) and worker_on_offer(ruleset, state, player):
-            mask[HIRE_WORKER] = 1
-            count += 1
-        if can_pay(state, player, SALESMAN):
-            for symbol in range(NUM_SYMBOLS):
-                allowed = salesman_on_offer(state, symbol)
-                mask[HIRE_SALESMAN + symbol] = allowed
-                count += allowed
-        if can_pay(state, player, INVESTOR):
-            for resource in range(NUM_RESOURCES):
-                allowed = investor_on_offer(state, resource)
-                mask[HIRE_INVESTOR + resource] = allowed
-                count += allowed
-    elif state.phase == PAYING:
-        for kind in range(NUM_KINDS):
-            allowed = may_pay(state, kind)
-            mask[PAY + kind] = allowed
+        allowed = can_pay(state, player, WORKER) & worker_on_offer(ruleset, state, player)
+        mask[HIRE_WORKER] = allowed
+        count += allowed
+        payable = can_pay(state, player, SALESMAN)
+        for symbol in range(NUM_SYMBOLS):
+            allowed = payable & salesman_on_offer(state, symbol)
+            mask[HIRE_SALESMAN + symbol] = allowed
             count += allowed
+        payable = can_pay(state, player, INVESTOR)
+        for resource in range(NUM_RESOURCES):
+            allowed = payable & investor_on_offer(state, resource)
+            mask[HIRE_INVESTOR + resource] = allowed
+            count += allowed
+    elif state.phase == PAYING:
+        player, symbol = int(state.player), symbol_of(int(state.chosen))
+        showing, other = next_card(state, player, symbol)
+        for resource in range(NUM_RESOURCES):  # `may_pay` for every kind, without a division by NUM_PERSONS
+            for person in range(NUM_PERSONS):
+                kind = resource * NUM_PERSONS + person
+                shown = (resource == symbol) | (NUM_RESOURCES + person == symbol)
+                allowed = (state.hand[player, kind] > 0) & ((shown & showing) | (other & (not shown)))
+                mask[PAY + kind] = allowed
+                count += allowed
     return count
 
 
