@@ -646,16 +646,11 @@ def scores(ruleset: Ruleset, state: State, out: Any) -> None:
 
 
 @kernel
-def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
-    """Deal anew what `player` can't know (C18), consistent with what it can; the state gets a new generator.
+def deal_hands_anew(ruleset: Ruleset, state: State, player: int) -> None:
+    """Shuffle all action cards that `player` can't place, and deal the others' hands from them.
 
-    Built from what `player` sees and from `generator` alone, never from the hidden cards themselves: equal
-    information sets and equal generators give equal states. With two players the known part of the other
-    hand stays; with more, nothing of the other hands is taken as known.
+    These are all but the own hand, the discard pile and what is known of the other hand, which stays.
     """
-    state.generator = mix(generator, 0, 0)
-
-    # The unseen action cards: all but the own hand, the discard pile and what is known of the other hand.
     size = 0
     for kind in range(NUM_KINDS):
         unseen = int(ruleset.action_cards[kind]) - int(state.hand[player, kind]) - int(state.discard[kind])
@@ -680,6 +675,38 @@ def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> 
                     put_in_hand(state, other, kind)
         while state.hand_size[other] < cards:
             draw_card(state, other)
+
+
+@kernel
+def payment_can_go_on(state: State) -> bool:
+    """C19: whether the player on turn holds what a payment that has begun still needs; True outside payments."""
+    if state.phase != PAYING:
+        return True
+    player = int(state.player)
+    symbol = symbol_of(state.chosen)
+    showing = int(state.symbols[player, symbol])
+    others = int(state.hand_size[player]) - showing
+    if state.payment == FIRST_CARD:
+        return can_pay(state, player, symbol)
+    if state.payment == SECOND_CARD:
+        return showing > 0 or others >= 2
+    return others > 0
+
+
+@kernel
+def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
+    """Deal anew what `player` can't know (C18), consistent with what it can; the state gets a new generator.
+
+    Built from what `player` sees and from `generator` alone, never from the hidden cards themselves: equal
+    information sets and equal generators give equal states. With two players the known part of the other
+    hand stays; with more, nothing of the other hands is taken as known. Who is in the middle of a payment is
+    known to be able to finish it: hands that can't are dealt again.
+    """
+    state.generator = mix(generator, 0, 0)
+
+    deal_hands_anew(ruleset, state, player)
+    while not payment_can_go_on(state):
+        deal_hands_anew(ruleset, state, player)
 
     # The unseen resource cards, in card order: face down in the row, and the stack.
     hidden = 0
