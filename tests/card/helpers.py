@@ -1,0 +1,377 @@
+"""Card game positions built by hand, games stepped by action names, and slow obvious counts beside them.
+
+Names are those of the logs: `gas/worker` an action card, `gold 4000` a resource card lying face up,
+`(gold 4000)` the same face down, `empty` a slot without a card, `mine gold` an action.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from siberia_env import loops
+from siberia_env.card.components import EDITIONS, KINDS, RESOURCES, SYMBOLS
+from siberia_env.card.game import GAME
+from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER
+from siberia_env.game import Variant
+
+PLAYER_COUNTS = (2, 3, 4)
+ALL_EDITIONS = tuple(EDITIONS)
+
+
+def card_name(variant: Variant, number: int) -> str:
+    """The name of resource card `number`."""
+    ruleset = variant.rulesets[0]
+    return f"{RESOURCES[ruleset.card_resource[number]]} {int(ruleset.card_value[number]) * 1000}"
+
+
+def state_fields(state: Any) -> dict[str, Any]:
+    """Every field of a state as plain lists and integers, by name: what two equal states share."""
+    return {name: np.asarray(state[name]).tolist() for name in sorted(state.dtype.names)}
+
+
+class Ledger:
+    """Who captured which resource card: the state keeps only counts and values, so a test follows every card."""
+
+    def __init__(self, players: int) -> None:
+        self.captured: list[list[int]] = [[] for _ in range(players)]
+
+    def book(self, before: Any, after: Any) -> None:
+        """Compare the rows before and after one action; only the player on turn can have taken cards."""
+        for slot, number in enumerate(before.row):
+            if before.face_up[slot] and not (after.face_up[slot] and after.row[slot] == number):
+                self.captured[int(before.player)].append(int(number))
+
+
+class Table:
+    """One game, stepped by the names of its actions. Refuses what is not legal."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.states = variant.new_states()
+        self.ledger = Ledger(variant.num_players)
+        self._observation = np.zeros(GAME.observation_size, np.float32)
+        self._mask = np.zeros(GAME.num_actions, np.int8)
+
+    @classmethod
+    def deal(cls, num_players: int = 2, rules: Any = None, components: Any = None, seed: int = 0) -> Table:
+        """A game dealt from `seed`."""
+        table = cls(GAME.variant(num_players, rules, components))
+        loops.deal_at(table.variant.rulesets, table.states, 0, np.uint64(seed), 0, 0)
+        return table
+
+    @property
+    def state(self) -> Any:
+        """The state record."""
+        return self.states[0]
+
+    @property
+    def player(self) -> int:
+        """Whose turn it is."""
+        return loops.current_player_at(self.variant.rulesets, self.states, 0)
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return bool(loops.is_over_at(self.variant.rulesets, self.states, 0))
+
+    def copy(self) -> Table:
+        """An independent table with the same position."""
+        other = Table(self.variant)
+        other.states[0] = self.states[0]
+        other.ledger.captured = [list(numbers) for numbers in self.ledger.captured]
+        return other
+
+    def mask(self) -> np.ndarray[Any, Any]:
+        """The mask, int8, one entry an action."""
+        loops.legal_at(self.variant.rulesets, self.states, 0, self._mask)
+        return self._mask.copy()
+
+    def legal(self) -> list[str]:
+        """The names of all legal actions, in action order."""
+        return [self.variant.action_names[action] for action in np.flatnonzero(self.mask())]
+
+    def step(self, action: int) -> int:
+        """Take the action of that number; what `loops.step_at` returns."""
+        before = self.states.copy()
+        answer = loops.step_at(self.variant.rulesets, self.states, 0, action, self._observation, self._mask)
+        if answer != loops.ILLEGAL:
+            self.ledger.book(before[0], self.state)
+        return int(answer)
+
+    def play(self, *names: str) -> Table:
+        """Take the named actions one after the other."""
+        for name in names:
+            assert self.step(self.variant.action_number(name)) != loops.ILLEGAL, (
+                f"{name!r} is refused; legal: {self.legal()}"
+            )
+        return self
+
+    def refuses(self, name: str) -> bool:
+        """Whether the named action is refused; then nothing has changed."""
+        before = self.states.tobytes()
+        assert self.step(self.variant.action_number(name)) == loops.ILLEGAL, f"{name!r} is taken"
+        assert self.states.tobytes() == before
+        return True
+
+    def hand(self, player: int) -> list[str]:
+        """The action cards in a hand, by name."""
+        return [kind for kind, count in zip(KINDS, self.state.hand[player], strict=True) for _ in range(count)]
+
+    def known(self, player: int) -> list[str]:
+        """The cards of a hand that the other one of two players knows."""
+        return [kind for kind, count in zip(KINDS, self.state.known[player], strict=True) for _ in range(count)]
+
+    def discard(self) -> list[str]:
+        """The discard pile, by name."""
+        return [kind for kind, count in zip(KINDS, self.state.discard, strict=True) for _ in range(count)]
+
+    def row(self) -> list[str]:
+        """The row, slot 0 first: `gold 4000`, `(gold 4000)` face down, `empty`."""
+        state, names = self.state, []
+        for number, up in zip(state.row, state.face_up, strict=True):
+            name = "empty" if number == EMPTY else card_name(self.variant, number)
+            names.append(name if up or number == EMPTY else f"({name})")
+        return names
+
+    def scores(self) -> list[int]:
+        """Every player's score as of now, thousands."""
+        out = np.zeros(self.variant.num_players, np.int64)
+        loops.scores_at(self.variant.rulesets, self.states, 0, out)
+        return [int(score) for score in out]
+
+    def observe(self, player: int) -> np.ndarray[Any, Any]:
+        """What `player` sees."""
+        observation = np.full(GAME.observation_size, np.nan, np.float32)
+        loops.observe_at(self.variant.rulesets, self.states, 0, player, observation)
+        return observation
+
+    def observe_hidden(self) -> np.ndarray[Any, Any]:
+        """What nobody sees."""
+        observation = np.full(GAME.hidden_size, np.nan, np.float32)
+        loops.observe_hidden_at(self.variant.rulesets, self.states, 0, observation)
+        return observation
+
+    def determinized(self, player: int, generator: int) -> Table:
+        """The same table with what `player` can't know dealt anew."""
+        other = self.copy()
+        loops.determinize_at(self.variant.rulesets, other.states, 0, player, np.uint64(generator))
+        return other
+
+    def play_at_random(self, rng: np.random.Generator, decisions: int = 10_000) -> Table:
+        """Take random legal actions, at most so many."""
+        for _ in range(decisions):
+            if self.over:
+                break
+            self.step(int(rng.choice(np.flatnonzero(self.mask()))))
+        return self
+
+
+def lay_out(
+    num_players: int = 2,
+    rules: Any = None,
+    components: Any = None,
+    *,
+    hands: Mapping[int, Iterable[str]] | None = None,
+    known: Mapping[int, Iterable[str]] | None = None,
+    action_stack: Sequence[str] | None = None,
+    row: Sequence[str] = (),
+    resource_stack: Sequence[str] | None = None,
+    captured: Mapping[int, Iterable[str]] | None = None,
+    workers: Mapping[int, int] | None = None,
+    salesmen: Mapping[int, Iterable[str]] | None = None,
+    investors: Mapping[int, Iterable[str]] | None = None,
+    player: int = 0,
+    turn: int = 0,
+    turns_to_end: int = 0,
+    discovering: bool = False,
+) -> Table:
+    """A position by hand, every card of the box in its place.
+
+    Args:
+        num_players: 2 to 4.
+        rules: as for an environment.
+        components: as for an environment.
+        hands: cards by player; a hand not given is empty.
+        known: with two players, the part of each hand that the other one knows.
+        action_stack: the top card first, all other cards being on the discard pile; without it all other cards
+            are in the stack and the discard pile is empty.
+        row: up to eight names (see the module's text); slots not given are empty.
+        resource_stack: the top card first, all other cards being captured by the last player; without it all
+            other cards are in the stack.
+        captured: resource cards by player.
+        workers: number by player, 1 if not given.
+        salesmen: resources and persons by player.
+        investors: resources by player.
+        player: whose turn it is.
+        turn: turns finished so far.
+        turns_to_end: as in the state.
+        discovering: whether the turn starts with discovering (C7); otherwise that step is done with.
+    """
+    table = Table(GAME.variant(num_players, rules, components))
+    variant, state = table.variant, table.state
+    ruleset = variant.rulesets[0]
+    state.generator = 1
+
+    rest = Counter(
+        {KINDS[index]: int(count) for index, count in enumerate(ruleset.action_cards)},
+    )
+    for owner, names in (hands or {}).items():
+        for name in names:
+            state.hand[owner, KINDS.index(name)] += 1
+            rest[name] -= 1
+    for owner, names in (known or {}).items():
+        for name in names:
+            state.known[owner, KINDS.index(name)] += 1
+    for name in action_stack or ():
+        rest[name] -= 1
+    assert min(rest.values()) >= 0, "more cards of a kind than the box holds"
+    if action_stack is None:
+        action_stack = list(rest.elements())
+    else:
+        for name, count in rest.items():
+            state.discard[KINDS.index(name)] = count
+    for position, name in enumerate(reversed(action_stack)):
+        state.action_stack[position] = KINDS.index(name)
+    state.action_stack_size = len(action_stack)
+
+    free = list(range(ruleset.num_resource_cards))
+
+    def take(name: str) -> int:
+        number = next(number for number in free if card_name(variant, number) == name)
+        free.remove(number)
+        return number
+
+    state.row[:] = EMPTY
+    for slot, name in enumerate(row):
+        if name != "empty":
+            state.row[slot] = take(name.strip("()"))
+            state.face_up[slot] = not name.startswith("(")
+    for owner, names in (captured or {}).items():
+        table.ledger.captured[owner] = [take(name) for name in names]
+    if resource_stack is None:
+        order = list(free)
+    else:
+        order = [take(name) for name in resource_stack]
+        table.ledger.captured[num_players - 1] += free
+    state.resource_stack_size = len(order)
+    state.resource_stack[: len(order)] = order[::-1]
+
+    state.workers[:num_players] = 1
+    for owner, count in (workers or {}).items():
+        state.workers[owner] = count
+    state.workers_left = int(ruleset.workers) - int(state.workers.sum())
+    state.salesman_owner[:] = NOBODY
+    state.investor_owner[:] = NOBODY
+    for owner, names in (salesmen or {}).items():
+        for name in names:
+            state.salesman_owner[SYMBOLS.index(name)] = owner
+    for owner, names in (investors or {}).items():
+        for name in names:
+            state.investor_owner[RESOURCES.index(name)] = owner
+
+    state.player, state.turn, state.turns_to_end = player, turn, turns_to_end
+    state.chosen, state.payment = NOTHING, NOT_PAYING
+    for number, owner in ((n, p) for p, numbers in enumerate(table.ledger.captured) for n in numbers):
+        state.captured[owner, ruleset.card_resource[number]] += 1
+    for name, value in recount(table).items():
+        state[name] = value
+    state.phase = DISCOVER if discovering and state.face_down > 0 else CHOOSE
+    return table
+
+
+def worth(table: Table, player: int) -> int:
+    """C16, the slow way: the score of `player` from the single cards in front of them, thousands."""
+    state, ruleset = table.state, table.variant.rulesets[0]
+    has = {symbol for symbol, owner in zip(SYMBOLS, state.salesman_owner, strict=True) if owner == player}
+    price = {symbol: int(value) for symbol, value in zip(SYMBOLS, ruleset.salesman_value, strict=True)}
+    total = 0
+    for number in table.ledger.captured[player]:
+        resource, printed = RESOURCES[ruleset.card_resource[number]], int(ruleset.card_value[number])
+        total += max(printed, price[resource]) if resource in has else printed
+    people = {
+        "worker": int(state.workers[player]),
+        "salesman": len(has),
+        "investor": sum(int(owner == player) for owner in state.investor_owner),
+    }
+    for person, count in people.items():
+        total += count * (price[person] if person in has else 1)
+    return total
+
+
+def recount(table: Table) -> dict[str, Any]:
+    """Every running field of the state, counted anew from the cards themselves and the test's own ledger."""
+    state, ruleset = table.state, table.variant.rulesets[0]
+    fresh = np.zeros(1, state.dtype)[0]
+    for player in range(table.variant.num_players):
+        for name in table.hand(player):
+            resource, person = name.split("/")
+            fresh.symbols[player, SYMBOLS.index(resource)] += 1
+            fresh.symbols[player, SYMBOLS.index(person)] += 1
+        fresh.hand_size[player] = len(table.hand(player))
+        for number in table.ledger.captured[player]:
+            resource = int(ruleset.card_resource[number])
+            printed = int(ruleset.card_value[number])
+            fresh.captured_value[player, resource] += printed
+            fresh.captured_best_value[player, resource] += max(printed, int(ruleset.salesman_value[resource]))
+        fresh.salesmen[player] = np.count_nonzero(state.salesman_owner == player)
+        fresh.investors[player] = np.count_nonzero(state.investor_owner == player)
+        fresh.score[player] = worth(table, player)
+    fresh.discard_size = len(table.discard())
+    fresh.face_down = sum(name.startswith("(") for name in table.row())
+    names = (
+        "symbols",
+        "hand_size",
+        "captured_value",
+        "captured_best_value",
+        "salesmen",
+        "investors",
+        "score",
+        "discard_size",
+        "face_down",
+    )
+    return {name: np.array(fresh[name]) for name in names}
+
+
+def check_everything(table: Table) -> None:
+    """Every card of the box exactly once, every running field as counted anew, every count in range."""
+    variant, state = table.variant, table.state
+    ruleset, players = variant.rulesets[0], variant.num_players
+
+    # Action cards, by kind.
+    stack = [KINDS[kind] for kind in state.action_stack[: state.action_stack_size]]
+    places = [stack, table.discard(), *(table.hand(player) for player in range(players))]
+    box = {KINDS[index]: int(count) for index, count in enumerate(ruleset.action_cards)}
+    counted = Counter(name for place in places for name in place)
+    assert counted == Counter({name: count for name, count in box.items() if count})
+    assert state.hand.min() >= 0
+    assert state.discard.min() >= 0
+
+    # Resource cards, by number.
+    numbers = [int(number) for number in state.row if number != EMPTY]
+    numbers += [int(number) for number in state.resource_stack[: state.resource_stack_size]]
+    numbers += [number for taken in table.ledger.captured for number in taken]
+    assert sorted(numbers) == list(range(ruleset.num_resource_cards))
+    for player, taken in enumerate(table.ledger.captured):
+        by_resource = Counter(int(ruleset.card_resource[number]) for number in taken)
+        assert state.captured[player].tolist() == [by_resource[resource] for resource in range(len(RESOURCES))]
+    assert not np.any(state.face_up[state.row == EMPTY])
+
+    # Persons.
+    assert int(state.workers.sum()) + int(state.workers_left) == int(ruleset.workers)
+    assert state.workers_left >= 0
+    assert all(1 <= workers <= ruleset.worker_cap for workers in state.workers[:players])
+    assert set(state.salesman_owner.tolist()) | set(state.investor_owner.tolist()) <= set(range(NOBODY, players))
+
+    # Running fields; seats that nobody sits on stay blank.
+    for name, value in recount(table).items():
+        assert np.array_equal(state[name], value), name
+    for name in ("hand", "captured", "workers"):
+        assert not np.any(state[name][players:]), name
+    for player in range(min(players, 2)):
+        assert np.all(state.known[player] <= state.hand[player])
+    assert state.hand_size.max() <= 8
+    assert (state.phase == OVER) == table.over
