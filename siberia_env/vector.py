@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
@@ -146,12 +146,14 @@ class VectorEnv:
 
         Raises:
             IllegalActionError: an action is not legal; the message names the games, and none has moved.
+            ConfigurationError: `reset` was never called, or `out` has other shapes or types than `Step.blank` gives.
         """
         if not self._running:
             raise ConfigurationError("step: reset() has to be called first")
         chosen = self._checked(actions)
         step = self._step if out is None else out
         if out is not None:
+            self._check_out(out)
             step.terminated[:] = True  # makes the loop clear every row's reward
         self._in_slices(
             lambda start, stop: loops.step_batch(
@@ -179,9 +181,20 @@ class VectorEnv:
         return step
 
     def observe(self, players: NDArray[np.integer[Any]], out: NDArray[np.float32] | None = None) -> Any:
-        """What seat `players[i]` sees of game i, on turn or not: float32 [N, O]."""
-        observation = np.zeros((self.num_envs, self.game.observation_size), np.float32) if out is None else out
-        loops.observe_batch(self.variant.rulesets, self.states, players, observation)
+        """What seat `players[i]` sees of game i, on turn or not: float32 [N, O].
+
+        Raises:
+            ConfigurationError: `players` is not one seat a game, or `out` has another shape or type.
+        """
+        seats, shape = np.asarray(players), (self.num_envs, self.game.observation_size)
+        if seats.shape != (self.num_envs,) or seats.dtype.kind not in "iu":
+            raise ConfigurationError(f"observe: expected {self.num_envs} seats, one a game; got shape {seats.shape}")
+        if seats.min() < 0 or seats.max() >= self.num_players:
+            raise ConfigurationError(f"observe: seats are 0 to {self.num_players - 1}")
+        if out is not None and (out.shape != shape or out.dtype != np.float32):
+            raise ConfigurationError(f"observe: out is {out.dtype} {out.shape}, expected float32 {shape}")
+        observation = np.zeros(shape, np.float32) if out is None else out
+        loops.observe_batch(self.variant.rulesets, self.states, seats, observation)
         return observation
 
     def close(self) -> None:
@@ -190,6 +203,15 @@ class VectorEnv:
             self._pool.shutdown()
             self._pool = None
             self._slices = [(0, self.num_envs)]
+
+    def _check_out(self, out: Step) -> None:
+        """Kernels write without looking: arrays of another size would let them write beside the array."""
+        for field in fields(Step):
+            own, given = getattr(self._step, field.name), getattr(out, field.name)
+            if given.shape != own.shape or given.dtype != own.dtype:
+                raise ConfigurationError(
+                    f"step: out.{field.name} is {given.dtype} {given.shape}, expected {own.dtype} {own.shape}"
+                )
 
     def _checked(self, actions: Any) -> NDArray[np.int64]:
         given = np.asarray(actions)
