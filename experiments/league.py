@@ -75,5 +75,5 @@ class League:
         agent.start(self.variant, int(self.random.integers(2**32)))
         if len(self.past) == self.mix.kept:
             # Seats already held by a later one pass to its successor: they are past selves all the same.
-            del self.past[int(self.random.integers(self.mix.kept - 1))]
+            del self.past[int(self.random.integers(max(1, self.mix.kept - 1)))]
         self.past.append(agent)

@@ -210,6 +210,13 @@ def view_game(rulesets: Any, states: Any, i: int, observation: Any, mask: Any, n
 
 
 @kernel
+def view_batch(rulesets: Any, states: Any, observation: Any, mask: Any, num_legal: Any, player: Any) -> None:
+    """Write every row of a batch."""
+    for i in range(states.shape[0]):
+        view_game(rulesets, states, i, observation, mask, num_legal, player)
+
+
+@kernel
 def deal_batch(
     rulesets: Any,
     states: Any,

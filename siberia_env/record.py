@@ -328,8 +328,12 @@ def record_variant(record: Record) -> Variant:
     return _check_header(record.header, record.first_line)
 
 
-def describe(record: Record) -> Iterator[str]:
+def describe(record: Record, comment: Callable[[Decision], str] | None = None) -> Iterator[str]:
     """The record in lines for a reader: who played what, what chance brought, how it ended.
+
+    Args:
+        record: what to tell.
+        comment: gives a text to put under a decision, or none.
 
     Raises:
         RecordError: see `replay`.
@@ -350,6 +354,8 @@ def describe(record: Record) -> Iterator[str]:
         if before != after:
             notes.append(f"score {after}")
         yield f"player {player} ({agents[player]}): {decision.name}" + (f" [{'; '.join(notes)}]" if notes else "")
+        if comment is not None and (text := comment(decision)):
+            yield f"    {text}"
         for event in decision.events:
             yield from (f"  {text}" for text in chronicle.describe_event(event))
     totals = ", ".join(f"player {player} ({agents[player]}) {total}" for player, total in enumerate(end["scores"]))

@@ -263,12 +263,14 @@ class Seating(Protocol):
     """Who plays which seat of which game.
 
     Attributes:
-        opponents: those who may hold a seat.
         holder: int64 [N, P], index into `opponents`, or `LEARNER`.
     """
 
-    opponents: Sequence[Opponent]
     holder: NDArray[np.int64]
+
+    @property
+    def opponents(self) -> Sequence[Opponent]:
+        """Those who may hold a seat."""
 
     def reseat(self, games: NDArray[np.int64], step: Step) -> None:
         """Draw new holders for `games`, which have just ended; `step` has the results."""

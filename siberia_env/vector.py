@@ -197,6 +197,34 @@ class VectorEnv:
         loops.observe_batch(self.variant.rulesets, self.states, seats, observation)
         return observation
 
+    def snapshot(self) -> dict[str, Any]:
+        """All games and where they stand, to be given to `restore` later, in another process too."""
+        return {
+            "seed": int(self._seed),
+            "states": self.states.tobytes(),
+            "episodes": self.episodes.copy(),
+            "lengths": self.lengths.copy(),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> Step:
+        """Go on where `snapshot` was taken, in an environment made with the same arguments.
+
+        Raises:
+            ConfigurationError: the snapshot is of another number of games, or of another game.
+        """
+        if len(snapshot["states"]) != self.states.nbytes:
+            raise ConfigurationError("restore: the snapshot is not one of this number of games of this game")
+        self._seed = check_seed(snapshot["seed"])
+        self.states[:] = np.frombuffer(snapshot["states"], self.states.dtype)
+        self.episodes[:] = snapshot["episodes"]
+        self.lengths[:] = snapshot["lengths"]
+        step = self._step
+        step.reward[:] = 0
+        step.terminated[:] = False
+        loops.view_batch(self.variant.rulesets, self.states, step.observation, step.mask, step.num_legal, step.player)
+        self._running = True
+        return step
+
     def close(self) -> None:
         """Stop the threads."""
         if self._pool is not None:

@@ -216,7 +216,11 @@ def test_C07_empty_slots_can_not_be_revealed() -> None:
 
 @pytest.mark.parametrize("edition", ALL_EDITIONS)
 def test_C08_either_draw_or_one_action_and_one_card(edition: str) -> None:
-    start: dict[str, Any] = {"hands": {0: [*GOLD, "gas/worker"]}, "row": UP3_DOWN5, "action_stack": ["oil/worker", "oil/salesman"]}
+    start: dict[str, Any] = {
+        "hands": {0: [*GOLD, "gas/worker"]},
+        "row": UP3_DOWN5,
+        "action_stack": ["oil/worker", "oil/salesman"],
+    }
     drawing = lay_out(2, edition, **start).play("draw 2")
     assert drawing.hand(0) == ["gas/worker", "oil/worker", "oil/salesman", *GOLD]
     assert drawing.player == 1

@@ -1,0 +1,57 @@
+# One entry point a job. Everything runs in a virtual environment of its own, made on first use.
+
+PYTHON ?= python3
+VENV ?= .venv
+GAME ?= card
+BIN = $(VENV)/bin
+
+.PHONY: help setup demo test test-slow check format lint types docs bench clean
+
+help:
+	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
+	@echo "make test        all tests"
+	@echo "make check       tests, format, lint, strict types, docs in step with the code"
+	@echo "make bench       the speed table, beside other libraries"
+	@echo "make docs        write the generated tables of the docs anew"
+	@echo "make format      format the code"
+	@echo "make clean       remove the virtual environment"
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: setup
+	$(BIN)/siberia demo $(GAME) --out runs/demo-$(GAME)
+
+test: setup
+	$(BIN)/python -m pytest
+
+test-slow: setup
+	$(BIN)/python -m pytest -m slow
+
+check: setup lint types test
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/python -m siberia_experiments.doc_tables --check
+
+types: setup
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: setup
+	$(BIN)/python -m siberia_experiments.doc_tables
+
+bench: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/siberia bench $(GAME)
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,286 @@
+"""The speed of the suite, beside what it is compared to, in one run: `siberia bench card`.
+
+Every figure is the median of repeated measurements of random legal play with 4 players on one core; ours and
+the other library's alternate, so that both meet the same machine. Other libraries are measured where they are
+installed (extra `bench`). A figure without its peer stands alone and says so.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from siberia_env import loops, vector
+from siberia_env.compiled import kernel
+from siberia_env.game import Game
+from siberia_experiments.display import console, counting
+
+PLAYERS = 4
+BATCH = 1024  # games in a batch
+ROLLOUTS = 2000  # of OpenSpiel's C++ evaluator a call
+
+Rate = Callable[[float], float]  #: measures for so many seconds, gives something a second
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: our rate, the peer's, and the ratio we promise."""
+
+    what: str
+    ours: float
+    peer_name: str
+    peer: float | None
+    promised: float
+
+
+def bench(game: Game, seconds: float, repeats: int) -> None:
+    """Measure everything and print the tables."""
+    batch, observed = batch_rate(game, observations=False), batch_rate(game, observations=True)
+    comparisons: list[tuple[str, Rate, str, Rate | None, float]] = [
+        ("batch with masks", batch, "OpenSpiel hearts, C++ random rollouts", openspiel_rollouts(), 1.8),
+        (
+            "batch with observation and mask",
+            observed,
+            "OpenSpiel hearts, stepped from Python",
+            openspiel_python(),
+            12.0,
+        ),
+        ("PettingZoo env()", aec_rate(game), "PettingZoo texas_holdem", texas_holdem(), 15.0),
+    ]
+    rows = []
+    with counting("measuring", repeats * len(comparisons)) as bar:
+        for what, ours, peer_name, peer, promised in comparisons:
+            own, other = [], []
+            for _ in range(repeats):
+                own.append(ours(seconds))
+                if peer is not None:
+                    other.append(peer(seconds))
+                bar.advance(bar.task_ids[0])
+            rows.append(Row(what, median(own), peer_name, median(other) if other else None, promised))
+    console.print(_table(game, rows))
+    console.print(_facts(game, seconds, repeats))
+
+
+def _table(game: Game, rows: list[Row]) -> Table:
+    table = Table(title=f"{game.title}: decisions a second, {PLAYERS} players, random legal play, one core")
+    for column in ("", "ours", "beside", "theirs", "ratio", "promised"):
+        table.add_column(column, justify="left" if column in ("", "beside") else "right")
+    for row in rows:
+        theirs = "not installed" if row.peer is None else f"{row.peer:,.0f}"
+        ratio = "" if row.peer is None else f"{row.ours / row.peer:.1f}"
+        table.add_row(row.what, f"{row.ours:,.0f}", row.peer_name, theirs, ratio, f"{row.promised:g}")
+    return table
+
+
+def _facts(game: Game, seconds: float, repeats: int) -> Table:
+    table = Table(title="and what stands alone")
+    table.add_column("")
+    table.add_column("measured", justify="right")
+    table.add_column("promised", justify="right")
+    small, large = (
+        median([1e9 / batch_rate(game, False, games)(seconds) for _ in range(repeats)]) for games in (256, 262_144)
+    )
+    cold, warm = start_seconds(game)
+    facts = [
+        ("a state, bytes", f"{game.state_dtype.itemsize}", "512"),
+        ("copy of a state, ns", f"{median([copy_nanoseconds(game) for _ in range(repeats)]):.1f}", "20"),
+        ("100 000 games without observations, MB", f"{batch_megabytes(game, 100_000):.0f}", "150"),
+        ("a decision in a batch of 256, ns", f"{small:.0f}", ""),
+        ("a decision in a batch of 262 144, ns", f"{large:.0f}", f"{1.5 * small:.0f}"),
+        ("import to first step, warm cache, s", f"{warm:.2f}", "1.5"),
+        ("import to first step, nothing compiled, s", f"{cold:.1f}", "15"),
+    ]
+    if (share := training_share(game)) is not None:
+        facts.append(("games' part of MaskablePPO's time, %", f"{100 * share:.1f}", "10"))
+    for fact in facts:
+        table.add_row(*fact)
+    return table
+
+
+# ---------------------------------------------------------------- ours
+
+
+def batch_rate(game: Game, observations: bool, games: int = BATCH) -> Rate:
+    """Decisions a second of `VectorEnv.step` with random legal actions, drawn from the masks."""
+    env = vector.make(game, games, PLAYERS, observations=observations)
+    actions = np.zeros(games, np.int64)
+    step = env.reset()
+    calls = 0
+
+    def once() -> None:
+        nonlocal step, calls
+        loops.sample_batch(step.mask, step.num_legal, np.uint64(1), calls, actions)
+        step = env.step(actions)
+        calls += 1
+
+    once()
+
+    def rate(seconds: float) -> float:
+        rounds, started = 0, time.perf_counter()
+        while (spent := time.perf_counter() - started) < seconds or not rounds:
+            once()
+            rounds += 1
+        return rounds * games / spent
+
+    return rate
+
+
+def aec_rate(game: Game) -> Rate:
+    """Decisions a second of `env()` through the PettingZoo API, observation and mask read each time."""
+    from siberia_env import card_v0
+
+    environments = {"card": card_v0}
+    return pettingzoo_rate(environments[game.name].env(num_players=PLAYERS))
+
+
+def pettingzoo_rate(env: Any) -> Rate:
+    """Decisions a second of any PettingZoo AEC environment with masks in its observations."""
+
+    def rate(seconds: float) -> float:
+        decisions, started = 0, time.perf_counter()
+        while (spent := time.perf_counter() - started) < seconds:
+            env.reset(seed=decisions)
+            while env.agents:
+                observation, _, terminated, truncated, _ = env.last()
+                if terminated or truncated:
+                    env.step(None)
+                    continue
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(int(legal[int(random.random() * len(legal))]))
+                decisions += 1
+        return decisions / spent
+
+    return rate
+
+
+@kernel
+def _copy_around(states: Any, rounds: int) -> None:
+    for number in range(rounds):
+        states[(number + 1) & 15] = states[number & 15]
+
+
+def copy_nanoseconds(game: Game, rounds: int = 2_000_000) -> float:
+    """The time of one `states[j] = states[i]` in compiled code."""
+    states = np.zeros(16, game.state_dtype)
+    _copy_around(states, 1)
+    started = time.perf_counter()
+    _copy_around(states, rounds)
+    return 1e9 * (time.perf_counter() - started) / rounds
+
+
+def batch_megabytes(game: Game, games: int) -> float:
+    """What a batch without observations takes: states and all arrays of a step."""
+    env = vector.make(game, games, PLAYERS, observations=False)
+    step = env.reset()
+    arrays = [env.states, env.episodes, env.lengths, *vars(step).values()]
+    return sum(array.nbytes for array in arrays) / 1e6
+
+
+def start_seconds(game: Game) -> tuple[float, float]:
+    """Seconds from starting Python to the first step of `env()`: with nothing compiled, and with a warm cache."""
+    program = (
+        f"from siberia_env import {game.name}_v0; env = {game.name}_v0.env(num_players={PLAYERS}); env.reset(seed=0); "
+        "env.step(int(env.last()[0]['action_mask'].argmax()))"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder))}
+        times = []
+        for _ in range(2):
+            started = time.perf_counter()
+            subprocess.run([sys.executable, "-c", program], env=environment, check=True, stderr=subprocess.DEVNULL)
+            times.append(time.perf_counter() - started)
+    return times[0], times[1]
+
+
+def training_share(game: Game) -> float | None:
+    """The part of a training run's time that goes into the games; None without the extra `train`."""
+    try:
+        from siberia_experiments.train import Training, TrainOptions
+    except ImportError:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        options = TrainOptions(game.name, decisions=262_144, evaluation_games=1, evaluation_seconds=1e9)
+        *_, last = Training(options, Path(folder)).run()
+    return last.env_part
+
+
+# ---------------------------------------------------------------- others
+
+
+def openspiel_rollouts() -> Rate | None:
+    """Decisions a second of OpenSpiel's C++ random rollouts of hearts, from a dealt game."""
+    spiel = _import("pyspiel")
+    if spiel is None:
+        return None
+    game = spiel.load_game("hearts")
+    dealt = _dealt(game)
+    decisions, played = 0, dealt.clone()
+    while not played.is_terminal():
+        played.apply_action(random.choice(played.legal_actions()))
+        decisions += 1
+
+    def rate(seconds: float) -> float:
+        done, started = 0, time.perf_counter()
+        while (spent := time.perf_counter() - started) < seconds:
+            evaluator = spiel.RandomRolloutEvaluator(n_rollouts=ROLLOUTS, seed=done + 1)
+            bot = spiel.MCTSBot(game, evaluator, 1.0, 1, 100, False, 1, False)  # one simulation: the rollouts
+            bot.step(dealt)
+            done += ROLLOUTS * decisions
+        return done / spent
+
+    return rate
+
+
+def openspiel_python() -> Rate | None:
+    """Decisions a second of OpenSpiel's hearts when it is stepped from Python (C++ rules, legal actions read)."""
+    spiel = _import("pyspiel")
+    if spiel is None:
+        return None
+    game = spiel.load_game("hearts")
+
+    def rate(seconds: float) -> float:
+        decisions, started = 0, time.perf_counter()
+        while (spent := time.perf_counter() - started) < seconds:
+            state = _dealt(game)
+            while not state.is_terminal():
+                state.apply_action(random.choice(state.legal_actions()))
+                decisions += 1
+        return decisions / spent
+
+    return rate
+
+
+def _dealt(game: Any) -> Any:
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        outcomes = state.chance_outcomes()
+        state.apply_action(outcomes[int(random.random() * len(outcomes))][0])
+    return state
+
+
+def texas_holdem() -> Rate | None:
+    """Decisions a second of PettingZoo's texas_holdem."""
+    if _import("rlcard") is None or (module := _import("pettingzoo.classic.texas_holdem_v4")) is None:
+        return None
+    return pettingzoo_rate(module.env(num_players=PLAYERS))
+
+
+def _import(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        return None

@@ -1,0 +1,265 @@
+"""The command line: `siberia train|evaluate|record|replay|bench|demo`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from siberia_env.errors import ConfigurationError, MissingExtraError, SiberiaError
+from siberia_env.game import GAMES, Variant, find_game
+
+BAD_INPUT = 2  #: exit code
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    help="Siberia: Reiner Stockhausen's games as learning environments. Every command takes the game first.",
+)
+
+GameName = Annotated[str, typer.Argument(metavar="GAME", help=f"Which game: {', '.join(GAMES)}.")]
+Players = Annotated[int, typer.Option("--players", help="Number of players, 2 to 4.")]
+Rules = Annotated[
+    str,
+    typer.Option("--rules", metavar="NAME=VALUE,...", help="Options, such as edition=oya,max_turns=200."),
+]
+ComponentFile = Annotated[
+    Path | None, typer.Option("--components", metavar="FILE", help="Component tables of your own (JSON).")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Decides everything that is random.")]
+Agents = Annotated[
+    str,
+    typer.Option(
+        "--agents",
+        metavar="NAME,...",
+        help="Who plays, seat by seat: random, greedy, learned:FILE. The last one takes the seats that are left.",
+    ),
+]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def refusing_bad_input(command: F) -> F:
+    """Turn the suite's own errors into one line on stderr and exit code 2."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except (SiberiaError, MissingExtraError) as error:
+            print(f"siberia: {error}", file=sys.stderr)
+            raise typer.Exit(BAD_INPUT) from None
+
+    return wrapped  # type: ignore[return-value]
+
+
+def read_rules(text: str) -> dict[str, Any]:
+    """The options in `edition=oya,max_turns=200`.
+
+    Raises:
+        ConfigurationError: a part that is not of the form NAME=VALUE.
+    """
+    rules: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals or not name or not value:
+            raise ConfigurationError(f"--rules: {part!r} is not of the form NAME=VALUE")
+        rules[name.strip()] = int(value) if value.strip().lstrip("-").isdigit() else value.strip()
+    return rules
+
+
+def find_variant(game: str, players: int, rules: str, components: Path | None) -> Variant:
+    """The variant that the common options describe."""
+    return find_game(game).variant(players, read_rules(rules), components)
+
+
+def _positive(name: str, value: float) -> None:
+    if not value > 0:
+        raise ConfigurationError(f"--{name}: {value}; it has to be more than 0")
+
+
+@app.command()
+@refusing_bad_input
+def train(
+    game: GameName,
+    players: Players = 2,
+    rules: Rules = "",
+    minutes: Annotated[float | None, typer.Option(help="Training time; 30 if --decisions isn't given.")] = None,
+    decisions: Annotated[int | None, typer.Option(help="Train for so many decisions instead: repeatable.")] = None,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/train"),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out after a stop or kill.")] = False,
+    threads: Annotated[int, typer.Option(help="Threads of torch; with 1 a run can be repeated exactly.")] = 2,
+    reward: Annotated[str, typer.Option(help="What is maximised: win, margin or score.")] = "win",
+) -> None:
+    """Train a policy by self-play with MaskablePPO (needs the extra `train`).
+
+    [bold]Examples[/bold]
+
+    siberia train card --minutes 30 --out runs/mine
+
+    siberia train card --minutes 60 --out runs/mine --resume   [dim](a larger budget, or after a kill)[/dim]
+
+    siberia train card --players 3 --decisions 2000000 --threads 1 --seed 7 --out runs/three
+
+    Then play against it: siberia evaluate card --agents learned:runs/mine/model.npz,greedy
+    """
+    from siberia_experiments.demo import follow
+    from siberia_experiments.train import Training, TrainOptions, checkpoint_path
+
+    budget: dict[str, Any] = {"minutes": minutes, "decisions": decisions}
+    if resume:
+        training = Training.resume(out, game, **(budget if minutes or decisions else {}))
+    else:
+        if checkpoint_path(out).exists():
+            raise ConfigurationError(f"--out: {out} holds a run; go on with it (--resume) or name another folder")
+        if minutes is None and decisions is None:
+            budget["minutes"] = 30.0
+        training = Training(
+            TrainOptions(game, players, read_rules(rules), seed, **budget, threads=threads, reward=reward), out
+        )
+    follow(training)
+    typer.echo(f"{training.model_path}: play against it with --agents learned:{training.model_path}")
+
+
+@app.command()
+@refusing_bad_input
+def evaluate(
+    game: GameName,
+    agents: Agents = "greedy,random",
+    players: Players = 2,
+    games: Annotated[int, typer.Option(help="Games to play, seats rotating.")] = 500,
+    rules: Rules = "",
+    components: ComponentFile = None,
+    seed: Seed = 0,
+) -> None:
+    """Play agents against each other: win rates and mean scores with 95% intervals.
+
+    [bold]Examples[/bold]
+
+    siberia evaluate card --agents greedy,random --games 2000
+
+    siberia evaluate card --players 4 --agents learned:runs/four/model.npz,greedy
+
+    siberia evaluate card --rules edition=oya,max_turns=200 --agents greedy,random
+    """
+    from siberia_experiments import evaluate as evaluation
+    from siberia_experiments.display import console, results_table
+
+    variant = find_variant(game, players, rules, components)
+    specs = agents.split(",")
+    results = evaluation.evaluate(variant, evaluation.line_up(specs, players), games, seed)
+    rows = [(spec, results, place) for place, spec in enumerate(specs)]
+    console.print(results_table(f"{variant.game.title}, {players} players", rows))
+
+
+@app.command()
+@refusing_bad_input
+def record(
+    game: GameName,
+    agents: Agents = "greedy,random",
+    players: Players = 2,
+    games: Annotated[int, typer.Option(help="Games to record.")] = 1,
+    out: Annotated[Path, typer.Option(help="File to write, one game after the other (JSON Lines).")] = Path(
+        "games.jsonl"
+    ),
+    rules: Rules = "",
+    components: ComponentFile = None,
+    seed: Seed = 0,
+) -> None:
+    """Play games and write them down, every decision and every chance outcome.
+
+    [bold]Examples[/bold]
+
+    siberia record card --players 3 --agents greedy,random,random --games 10 --seed 7 --out games.jsonl
+
+    siberia record card --agents learned:runs/demo/model.npz,greedy --out game.jsonl
+    """
+    from siberia_experiments.evaluate import line_up
+    from siberia_experiments.record_games import record_games
+
+    _positive("games", games)
+    variant = find_variant(game, players, rules, components)
+    record_games(variant, line_up(agents.split(","), players), games, seed, out)
+    typer.echo(f"{out}: {games} {'game' if games == 1 else 'games'}")
+
+
+@app.command()
+@refusing_bad_input
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of game records.")],
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only check.")] = False,
+) -> None:
+    """Check game records by playing them again, and print them.
+
+    [bold]Examples[/bold]
+
+    siberia replay games.jsonl
+
+    siberia replay --quiet games.jsonl
+    """
+    from siberia_experiments.record_games import tell_records
+
+    for line in tell_records(file):
+        if not quiet:
+            typer.echo(line)
+    if quiet:
+        typer.echo(f"{file}: in order")
+
+
+@app.command()
+@refusing_bad_input
+def bench(
+    game: GameName,
+    seconds: Annotated[float, typer.Option(help="Time for each measurement.")] = 1.0,
+    repeats: Annotated[int, typer.Option(help="Measurements; the median counts.")] = 5,
+) -> None:
+    """Measure the speed of the environments, beside other libraries where they are installed (extra `bench`).
+
+    [bold]Examples[/bold]
+
+    siberia bench card
+
+    siberia bench card --seconds 3 --repeats 9
+    """
+    from siberia_experiments.bench import bench as run_bench
+
+    _positive("seconds", seconds)
+    _positive("repeats", repeats)
+    run_bench(find_game(game), seconds, repeats)
+
+
+@app.command()
+@refusing_bad_input
+def demo(
+    game: GameName,
+    minutes: Annotated[float, typer.Option(help="Training time.")] = 3.0,
+    players: Players = 2,
+    games: Annotated[int, typer.Option(help="Games against each baseline afterwards.")] = 500,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder for everything that comes out.")] = Path("runs/demo"),
+) -> None:
+    """Train an agent for some minutes, measure it, and leave model, curve, log and an annotated game in a folder.
+
+    [bold]Example[/bold]
+
+    siberia demo card --minutes 3
+    """
+    from siberia_experiments.demo import demo as run_demo
+    from siberia_experiments.train import TrainOptions
+
+    _positive("games", games)
+    run_demo(TrainOptions(game, players, seed=seed, minutes=minutes), out, games)
+
+
+def main() -> None:
+    """Entry point of the command `siberia`."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

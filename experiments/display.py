@@ -1,0 +1,97 @@
+"""What the command line shows: progress bars, live tables, result tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from siberia_experiments.arena import Interval, Results
+
+console = Console()
+
+
+def percent(rate: Interval) -> str:
+    """`97.5% [95.1, 98.8]`."""
+    return f"{100 * rate.value:.1f}% [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+
+
+def dollars(score: Interval) -> str:
+    """`$91 200 [90 500, 91 900]`."""
+    value, low, high = (f"{number:,.0f}".replace(",", " ") for number in (score.value, score.low, score.high))
+    return f"${value} [{low}, {high}]"
+
+
+def results_table(title: str, series: Iterable[tuple[str, Results, int]]) -> Table:
+    """A row for each entrant of each series of games: (label of the entrant, results, its place)."""
+    table = Table(title=title)
+    table.add_column("agent")
+    table.add_column("against")
+    table.add_column("games", justify="right")
+    table.add_column("win rate, 95%", justify="right")
+    table.add_column("mean score, 95%", justify="right")
+    for label, results, place in series:
+        others = [name for number, name in enumerate(results.entrants) if number != place]
+        table.add_row(
+            label,
+            ", ".join(others),
+            str(len(results.scores)),
+            percent(results.win_rate(place)),
+            dollars(results.mean_score(place)),
+        )
+    return table
+
+
+@contextmanager
+def counting(what: str, total: int) -> Iterator[Progress]:
+    """A progress bar over `total` things; `bar.advance(bar.task_ids[0], n)` counts n of them."""
+    with Progress(
+        TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console, transient=True
+    ) as bar:
+        bar.add_task(what, total=total)
+        yield bar
+
+
+class TrainingDisplay:
+    """A progress bar and a table that lives while a run goes on; plain lines where there is no terminal."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.bar = Progress(
+            TextColumn("training"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn()
+        )
+        self.task = self.bar.add_task("training", total=1.0)
+        self.points: list[tuple[str, ...]] = []
+        self.speed = ""
+
+    def show(self, progress: Iterable[object]) -> None:
+        """Follow a run (`siberia_experiments.train.Training.run`) to its end."""
+        from siberia_experiments.train import Progress as RunProgress
+
+        with Live(self._picture(), console=console, refresh_per_second=2, transient=False) as live:
+            for state in progress:
+                assert isinstance(state, RunProgress)
+                self.bar.update(self.task, completed=state.part)
+                self.speed = (
+                    f"{state.decisions:,} decisions, {state.speed:,.0f} a second, "
+                    f"{100 * state.env_part:.1f}% of the time in the games"
+                )
+                if state.point is not None:
+                    rates = [percent(rate) for rate in state.point.win_rates.values()]
+                    self.points.append((f"{state.seconds:.0f}", f"{state.decisions:,}", f"{state.speed:,.0f}", *rates))
+                    if not console.is_terminal:
+                        names = ", ".join(f"{name} {percent(rate)}" for name, rate in state.point.win_rates.items())
+                        console.print(f"{state.seconds:.0f} s  {self.speed}; wins against {names}")
+                live.update(self._picture())
+
+    def _picture(self) -> Group:
+        table = Table(title=self.title)
+        for column in ("seconds", "decisions", "decisions/s", "against random", "against greedy"):
+            table.add_column(column, justify="right")
+        for point in self.points[-12:]:
+            table.add_row(*point)
+        return Group(table, self.bar, self.speed)

@@ -1,0 +1,30 @@
+"""Agents against each other: `siberia evaluate card --agents learned:runs/demo/model.npz,greedy`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from siberia_agents.interface import Agent
+from siberia_agents.registry import make_agent
+from siberia_env.errors import ConfigurationError
+from siberia_env.game import Variant
+from siberia_experiments.arena import Results, play_games
+from siberia_experiments.display import counting
+
+
+def line_up(specs: Sequence[str], num_players: int) -> list[Agent]:
+    """An agent for every seat; the last one named takes all seats that are left.
+
+    Raises:
+        ConfigurationError: no agents, more than seats, or unknown ones.
+    """
+    if not 1 <= len(specs) <= num_players:
+        raise ConfigurationError(f"agents: {len(specs)} named for {num_players} seats; name 1 to {num_players}")
+    return [make_agent(spec) for spec in (*specs, *[specs[-1]] * (num_players - len(specs)))]
+
+
+def evaluate(variant: Variant, agents: Sequence[Agent], games: int, seed: int = 0) -> Results:
+    """Play `games` games with rotating seats behind a progress bar."""
+    names = " - ".join(agent.name for agent in agents)
+    with counting(names, games) as bar:
+        return play_games(variant, agents, games, seed, lambda ended: bar.advance(bar.task_ids[0], ended))

@@ -1,0 +1,56 @@
+"""Games written down: `siberia record card --agents greedy,random --games 10 --out games.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from siberia_agents.interface import Agent
+from siberia_env.game import States, Variant
+from siberia_env.record import Record, describe, play_and_record, read_records, write_records
+from siberia_env.view import view_state
+from siberia_experiments.display import counting
+
+
+def recorded_games(variant: Variant, agents: Sequence[Agent], games: int, seed: int) -> Iterator[Record]:
+    """Play and record `games` games; game g has seed `seed` + g, and agent k sits in seat k in all of them."""
+    for game in range(games):
+        for seat, agent in enumerate(agents):
+            agent.start(variant, seed + game + seat)
+
+        def choose(states: States, i: int, mask: NDArray[np.int8]) -> int:
+            view = view_state(variant, states, i)
+            return agents[view.player].act(view)
+
+        yield play_and_record(variant, choose, seed + game, [agent.name for agent in agents])
+
+
+def record_games(variant: Variant, agents: Sequence[Agent], games: int, seed: int, path: Path) -> None:
+    """Write `games` recorded games into the file `path`, which appears when all are played.
+
+    Raises:
+        RecordError: the file can't be written.
+    """
+
+    def counted() -> Iterator[Record]:
+        with counting("recording", games) as bar:
+            for record in recorded_games(variant, agents, games, seed):
+                yield record
+                bar.advance(bar.task_ids[0])
+
+    write_records(path, counted())
+
+
+def tell_records(path: Path) -> Iterator[str]:
+    """Check every record in the file `path` by replaying it, and tell it line by line.
+
+    Raises:
+        RecordError: the line number and what is wrong.
+    """
+    for number, record in enumerate(read_records(path)):
+        if number:
+            yield ""
+        yield from describe(record)

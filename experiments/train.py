@@ -1,0 +1,397 @@
+"""Self-play training with MaskablePPO: `siberia train card --minutes 30 --out runs/mine`.
+
+One run is one folder: `model.npz` (the policy, for the agent `learned`), `checkpoint.pt` (everything a resumed
+run needs), `curve.csv` and `curve.png` (win rates over time), `tensorboard/`. A checkpoint is written as a
+whole or not at all, so a killed run loses no more than what came after the last one.
+
+With `decisions` as the budget and one thread, the same seed gives the same run, resumed or not. With `minutes`
+the learning rate falls with time, so runs differ with the machine.
+"""
+
+from __future__ import annotations
+
+import csv
+import pickle
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from siberia_agents.learned import Layers, LearnedAgent, Model
+from siberia_agents.registry import make_agent
+from siberia_env.errors import ConfigurationError, ModelError, missing_extra
+from siberia_env.game import Variant, find_game
+from siberia_env.vector import VectorEnv, check_seed
+from siberia_experiments.arena import Interval, play_games
+
+try:
+    import torch as th
+    from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+
+    from siberia_env.sb3 import SelfPlayPPO, SelfPlayVecEnv
+    from siberia_experiments.league import League, Mix
+except ImportError as error:
+    raise missing_extra("train", "training", error.name) from error
+
+CHECKPOINT_FORMAT = "siberia-checkpoint/1"
+NEW_PAST_SELF = 25  #: iterations between two frozen past selves
+BASELINES = ("random", "greedy")  #: whom the learning curve is measured against
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """What a run is asked to do. One of `minutes` and `decisions` is the budget.
+
+    Attributes:
+        game: the game's name.
+        num_players: 2 to 4.
+        rules: options of the game.
+        seed: decides everything that is random.
+        minutes: training time, evaluations not counted.
+        decisions: decisions of all seats together.
+        num_envs: games played at a time.
+        steps: decisions a game between two updates.
+        batch_size: decisions a gradient step.
+        epochs: times each decision is learnt from.
+        learning_rate: at the start; falls in a straight line to a twentieth.
+        entropy: weight of the entropy bonus.
+        gae_lambda: see `siberia_env.sb3.seat_advantages`.
+        clip_range: of PPO.
+        network: widths of the hidden layers, policy and value each.
+        reward: what is maximised (`siberia_env.vector.make`).
+        mix: opponents (`siberia_experiments.league.Mix`).
+        threads: of torch.
+        checkpoint_seconds: between two checkpoints.
+        evaluation_seconds: between two points of the learning curve.
+        evaluation_games: games a point and opponent.
+    """
+
+    game: str = "card"
+    num_players: int = 2
+    rules: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    minutes: float | None = None
+    decisions: int | None = None
+    num_envs: int = 512
+    steps: int = 64
+    batch_size: int = 2048
+    epochs: int = 3
+    learning_rate: float = 1e-3
+    entropy: float = 0.01
+    gae_lambda: float = 0.95
+    clip_range: float = 0.2
+    network: tuple[int, ...] = (256, 128)
+    reward: str = "win"
+    mix: Mix = field(default_factory=Mix)
+    threads: int = 2
+    checkpoint_seconds: float = 30.0
+    evaluation_seconds: float = 30.0
+    evaluation_games: int = 200
+
+    def check(self) -> None:
+        """Raise `ConfigurationError` for a budget or a size that can't be trained with."""
+        if (self.minutes is None) == (self.decisions is None):
+            raise ConfigurationError("training needs one budget: minutes or decisions")
+        for name in ("minutes", "decisions", "num_envs", "steps", "batch_size", "epochs", "threads"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigurationError(f"{name}: {value}; it has to be more than 0")
+        if self.mix.past < 0 or self.mix.baselines < 0 or self.mix.past + self.mix.baselines > 1:
+            raise ConfigurationError(f"mix: {self.mix}; the parts must be 0 or more and at most 1 together")
+        check_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The policy in training, measured: win rate by opponent, after so many decisions and seconds."""
+
+    decisions: int
+    seconds: float
+    win_rates: dict[str, Interval]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a run stands after an iteration.
+
+    Attributes:
+        part: of the budget that is used, 0 to 1.
+        decisions: so far, all seats together.
+        seconds: of training so far.
+        speed: decisions a second in this process.
+        env_part: part of the time that went into stepping the games.
+        point: the newest point of the learning curve, where this iteration measured one.
+    """
+
+    part: float
+    decisions: int
+    seconds: float
+    speed: float
+    env_part: float
+    point: CurvePoint | None
+
+
+class _TimedVectorEnv(VectorEnv):
+    """A `VectorEnv` that knows how long its steps took."""
+
+    seconds = 0.0
+
+    def step(self, *args: Any, **kwargs: Any) -> Any:
+        started = time.perf_counter()
+        step = super().step(*args, **kwargs)
+        self.seconds += time.perf_counter() - started
+        return step
+
+
+class Training:
+    """One run: `run()` carries it to the end of its budget and yields after every iteration."""
+
+    def __init__(self, options: TrainOptions, folder: Path) -> None:
+        options.check()
+        self.options = options
+        self.folder = folder
+        self.variant: Variant = find_game(options.game).variant(options.num_players, options.rules)
+        make_folder(folder)
+        th.set_num_threads(options.threads)
+        th.distributions.Distribution.set_default_validate_args(False)
+        self.env = _TimedVectorEnv(self.variant, options.num_envs, options.seed, options.reward)
+        self.league = League(
+            self.variant, options.num_envs, [make_agent(name) for name in BASELINES[1:]], options.mix, options.seed
+        )
+        self.learner = self._new_learner()
+        self.iteration = 0
+        self.seconds = 0.0
+        self.curve: list[CurvePoint] = []
+        self._evaluated = self._checkpointed = 0.0
+
+    def _new_learner(self) -> SelfPlayPPO:
+        options = self.options
+        layers = list(options.network)
+        learner = SelfPlayPPO(
+            "MlpPolicy",
+            SelfPlayVecEnv(self.env),
+            self.league,
+            learning_rate=lambda left: options.learning_rate * max(left, 0.05),
+            n_steps=options.steps,
+            batch_size=options.batch_size,
+            n_epochs=options.epochs,
+            gamma=1.0,
+            gae_lambda=options.gae_lambda,
+            clip_range=options.clip_range,
+            ent_coef=options.entropy,
+            policy_kwargs={"net_arch": {"pi": layers, "vf": layers}, "activation_fn": th.nn.ReLU},
+            seed=options.seed,
+            device="cpu",
+        )
+        learner.set_logger(Logger(str(self.folder), [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]))
+        return learner
+
+    # ------------------------------------------------------------ the run
+
+    def run(self) -> Iterator[Progress]:
+        """Train to the end of the budget; the model and the checkpoint are up to date when it ends."""
+        _, callback = self.learner._setup_learn(2**62, None, reset_num_timesteps=False)
+        started, decisions_before, seconds_before = time.perf_counter(), self.learner.num_timesteps, self.seconds
+        self.env.seconds = 0.0
+        while self.part() < 1.0:
+            began = time.perf_counter()
+            self._iterate(callback)
+            self.seconds += time.perf_counter() - began
+            finished = self.part() >= 1.0
+            point = None
+            if finished or self.seconds - self._evaluated >= self.options.evaluation_seconds:
+                point = self.evaluate()
+            if finished or self.seconds - self._checkpointed >= self.options.checkpoint_seconds:
+                self.save()
+            spent = self.seconds - seconds_before
+            yield Progress(
+                min(1.0, self.part()),
+                self.learner.num_timesteps,
+                self.seconds,
+                (self.learner.num_timesteps - decisions_before) / spent,
+                self.env.seconds / (time.perf_counter() - started),
+                point,
+            )
+
+    def part(self) -> float:
+        """How much of the budget is used; 1 or more when the run is over."""
+        if self.options.decisions is not None:
+            return self.learner.num_timesteps / self.options.decisions
+        assert self.options.minutes is not None
+        return self.seconds / (60 * self.options.minutes)
+
+    def _iterate(self, callback: Any) -> None:
+        """One rollout and one update."""
+        learner = self.learner
+        learner._current_progress_remaining = max(0.0, 1.0 - self.part())
+        learner.collect_rollouts(learner.env, callback, learner.rollout_buffer, learner.n_steps)  # type: ignore[arg-type]
+        learner.train()
+        self.iteration += 1
+        if self.iteration % NEW_PAST_SELF == 0:
+            self.league.add_past(self.model())
+        learner.logger.record("time/decisions_per_second", learner.num_timesteps / max(self.seconds, 1e-9))
+        learner.logger.dump(learner.num_timesteps)
+
+    def evaluate(self) -> CurvePoint:
+        """Measure the policy against the baselines: a new point of the learning curve."""
+        self._evaluated = self.seconds
+        agent = LearnedAgent(self.model())
+        rates = {}
+        for name in BASELINES:
+            agents = [agent, *(make_agent(name) for _ in range(self.options.num_players - 1))]
+            results = play_games(self.variant, agents, self.options.evaluation_games, self.options.seed)
+            rates[name] = results.win_rate(0)
+            self.learner.logger.record(f"win_rate/{name}", rates[name].value)
+        self.learner.logger.dump(self.learner.num_timesteps)
+        point = CurvePoint(self.learner.num_timesteps, self.seconds, rates)
+        self.curve.append(point)
+        return point
+
+    def model(self) -> Model:
+        """The policy as it is now."""
+        weights = {name: tensor.numpy().copy() for name, tensor in self.learner.policy.state_dict().items()}
+
+        def layers(body: str, head: str) -> Layers:
+            names = [f"mlp_extractor.{body}.{2 * number}" for number in range(len(self.options.network))]
+            return [
+                (np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"]) for name in (*names, head)
+            ]
+
+        trained = {
+            "decisions": self.learner.num_timesteps,
+            "seconds": round(self.seconds, 1),
+            "rules": self.variant.rules,
+            "options": {**asdict(self.options), "network": list(self.options.network)},
+        }
+        return Model(
+            self.options.game,
+            self.options.num_players,
+            layers("policy_net", "action_net"),
+            layers("value_net", "value_net"),
+            trained,
+        )
+
+    # ------------------------------------------------------------ saving and resuming
+
+    @property
+    def model_path(self) -> Path:
+        """Where the policy is saved."""
+        return self.folder / "model.npz"
+
+    def save(self) -> None:
+        """Write model, learning curve and checkpoint; each replaces its predecessor as a whole."""
+        self._checkpointed = self.seconds
+        self.model().save(self.model_path)
+        self._write_curve()
+        checkpoint = {
+            "format": CHECKPOINT_FORMAT,
+            "options": self.options,
+            "policy": self.learner.policy.state_dict(),
+            "optimizer": self.learner.policy.optimizer.state_dict(),
+            "decisions": self.learner.num_timesteps,
+            "updates": self.learner._n_updates,
+            "iteration": self.iteration,
+            "seconds": self.seconds,
+            "evaluated": self._evaluated,
+            "curve": self.curve,
+            "league": pickle.dumps(self.league),
+            "minibatches": self.learner.rollout_buffer.random.bit_generator.state,
+            "torch": th.get_rng_state(),
+            "games": self.env.snapshot(),
+        }
+        path = checkpoint_path(self.folder)
+        temporary = path.with_suffix(".partial")
+        th.save(checkpoint, temporary)
+        temporary.replace(path)
+
+    @classmethod
+    def resume(cls, folder: Path, game: str, **changes: Any) -> Training:
+        """Go on with the run in `folder` from its last checkpoint; `changes` replace options (a larger budget).
+
+        Raises:
+            ModelError: there is no checkpoint, or it is damaged, of another game or of another format.
+        """
+        path = checkpoint_path(folder)
+        if not path.exists():
+            raise ModelError(f"resume: there is no checkpoint in {folder}")
+        try:
+            checkpoint = th.load(path, weights_only=False)
+            found = checkpoint["format"]
+        except Exception as error:  # whatever unpickling a damaged file runs into
+            raise ModelError(f"resume: {path} is damaged ({error})") from error
+        if found != CHECKPOINT_FORMAT:
+            raise ModelError(f"resume: {path} has format {found!r}, this version reads {CHECKPOINT_FORMAT!r}")
+        options = checkpoint["options"]
+        if options.game != game:
+            raise ModelError(f"resume: {path} is a run of the game {options.game!r}, not of {game!r}")
+        training = cls(replace(options, **changes), folder)
+        learner = training.learner
+        learner.policy.load_state_dict(checkpoint["policy"])
+        learner.policy.optimizer.load_state_dict(checkpoint["optimizer"])
+        learner.num_timesteps = checkpoint["decisions"]
+        learner._n_updates = checkpoint["updates"]
+        training.iteration = checkpoint["iteration"]
+        training.seconds = training._checkpointed = checkpoint["seconds"]
+        training._evaluated = checkpoint["evaluated"]
+        training.curve = checkpoint["curve"]
+        training.league = learner.seating = pickle.loads(checkpoint["league"])
+        learner.rollout_buffer.random.bit_generator.state = checkpoint["minibatches"]
+        assert isinstance(learner.env, SelfPlayVecEnv)
+        learner.env.last = training.env.restore(checkpoint["games"])
+        learner._last_obs = learner.env.last.observation
+        th.set_rng_state(checkpoint["torch"])
+        return training
+
+    def _write_curve(self) -> None:
+        path = self.folder / "curve.csv"
+        temporary = path.with_suffix(".partial")
+        with temporary.open("w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["decisions", "seconds", "opponent", "win_rate", "low", "high"])
+            for point in self.curve:
+                for opponent, rate in point.win_rates.items():
+                    rows.writerow(
+                        [point.decisions, f"{point.seconds:.1f}", opponent]
+                        + [f"{number:.4f}" for number in (rate.value, rate.low, rate.high)]
+                    )
+        temporary.replace(path)
+
+
+def checkpoint_path(folder: Path) -> Path:
+    """Where a run's checkpoint is."""
+    return folder / "checkpoint.pt"
+
+
+def make_folder(folder: Path) -> None:
+    """Make sure that results can be written into `folder`.
+
+    Raises:
+        ConfigurationError: they can't.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ConfigurationError(f"output folder: can't write into {folder}: {error.strerror}") from error
+
+
+def draw_curve(curve: list[CurvePoint], path: Path) -> None:
+    """A picture of the learning curve: win rates with their intervals over decisions."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    decisions = [point.decisions / 1e6 for point in curve]
+    for opponent in BASELINES:
+        rates = [point.win_rates[opponent] for point in curve]
+        axes.plot(decisions, [rate.value for rate in rates], marker="o", markersize=3, label=f"against {opponent}")
+        axes.fill_between(decisions, [rate.low for rate in rates], [rate.high for rate in rates], alpha=0.2)
+    axes.set(xlabel="decisions (millions)", ylabel="win rate, 95% interval", ylim=(0, 1.02))
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower right")
+    figure.savefig(path, dpi=120)
