@@ -62,7 +62,10 @@ class Chronicle(Protocol):
         """Make the setup the chance outcome that is due in `states[i]`."""
 
     def check_event(self, variant: Variant, event: Line) -> None:
-        """Check the form of a chance line; raises `ConfigurationError`."""
+        """Check the form of a chance line, a truth value or a float for a number included (`==` is blind to it).
+
+        Raises `ConfigurationError`.
+        """
 
     def outcome(self, variant: Variant, states: States, i: int, lines: Sequence[tuple[int, Line]]) -> NDArray[Any]:
         """The outcome due in `states[i]` (int8 [outcome_size]) as the rest of a record shows it.
@@ -161,7 +164,7 @@ class Recorder:
         """
         checked_seed = check_seed(seed)
         names = list(agents)
-        if isinstance(agents, str) or len(names) != variant.num_players or not all(map(_is_text, names)):
+        if isinstance(agents, str) or len(names) != variant.num_players or not all(map(_is_name, names)):
             raise ConfigurationError(f"agents: expected {variant.num_players} names, one a seat; got {agents!r}")
         self.variant = variant
         self.states = variant.new_states()
@@ -410,14 +413,9 @@ def _shown(value: Any) -> str:
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
 
 
-def _is_text(value: Any) -> bool:
-    """Whether `value` is a string that UTF-8 can hold."""
-    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
-
-
-def _same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are the same; unlike `==` this tells 1, 1.0 and true apart."""
-    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+def _is_name(value: Any) -> bool:
+    """Whether `value` is a string that fits on a line and that UTF-8 can hold."""
+    return isinstance(value, str) and value != "" and value.isprintable()
 
 
 def _raw_lines(path: str | Path) -> Iterator[bytes]:
@@ -477,10 +475,10 @@ def _check_header(line: Line, number: int) -> Variant:
         variant = game.variant(line["num_players"], line["rules"], components)
     except ConfigurationError as error:
         _refuse(number, str(error), error)
-    if not _same(line["rules"], variant.rules):
+    if line["rules"] != variant.rules:
         _refuse(number, f"rules: expected every option in force, as in {_shown(variant.rules)}")
     agents = line["agents"]
-    if not isinstance(agents, list) or len(agents) != variant.num_players or not all(map(_is_text, agents)):
+    if not isinstance(agents, list) or len(agents) != variant.num_players or not all(map(_is_name, agents)):
         _refuse(number, f"agents: expected {variant.num_players} names, one a seat; got {_shown(agents)}")
     return variant
 
@@ -579,7 +577,7 @@ class _Replay:
     def expect(self, event: Line) -> None:
         """Pass the next line, which has to be `event`."""
         number, line = self.lines[self.at]
-        if not _same(line, event):
+        if line != event:
             if not self.forced:
                 raise _SeedDiffers
             _refuse(number, f"expected {self.chronicle.outline(event)}; got {_shown(line)}")
@@ -623,5 +621,5 @@ class _Replay:
         if line.get("event") != "end":
             _refuse(number, f"expected the end line, for the game is over; got {_shown(line)}")
         for key, value in _end_line(self.variant, self.states).items():
-            if not _same(line[key], value):
+            if line[key] != value:
                 _refuse(number, f"{key}: expected {_shown(value)}; got {_shown(line[key])}")

@@ -197,7 +197,7 @@ def test_a_seed_is_a_number_of_64_bits(seed: Any) -> None:
         Recorder(CARD.variant(2), seed, ["a", "b"])
 
 
-@pytest.mark.parametrize("agents", [["a"], ["a", "b", "c"], "ab", ["a", 7], ["a", "\ud800"]])
+@pytest.mark.parametrize("agents", [["a"], ["a", "b", "c"], "ab", ["a", 7], ["a", "\ud800"], ["a", ""], ["a", "b\n"]])
 def test_agents_are_one_name_a_seat(agents: Any) -> None:
     with pytest.raises(ConfigurationError, match="agents: expected 2 names"):
         Recorder(CARD.variant(2), 7, agents)
@@ -525,7 +525,7 @@ def fresh_lines(record: Record | None = None) -> Lines:
     return [json.loads(text) for text in (as_text(record.lines) if record else GOLDEN_TEXT).splitlines()]
 
 
-HEADER_DAMAGE = {
+HEADER_DAMAGE: dict[str, tuple[dict[str, Any], str]] = {
     "version": ({"format": "siberia-record/2"}, "'siberia-record/1'"),
     "format": ({"format": 1}, "not known here"),
     "game": ({"game": "chess"}, 'no game "chess"; the games are card'),
@@ -545,6 +545,7 @@ HEADER_DAMAGE = {
     "components' type": ({"components": None}, "components: expected an object"),
     "agents": ({"agents": ["a", "b"]}, "agents: expected 3 names"),
     "agents' type": ({"agents": ["a", "b", 3]}, "agents: expected 3 names"),
+    "agent in two lines": ({"agents": ["a", "b", "c\nd"]}, "agents: expected 3 names"),
     "another key": ({"date": "today"}, "a header has the keys format, game"),
 }
 
@@ -621,6 +622,11 @@ def fifth_card(lines: Lines) -> int:
     raise AssertionError("too few draws")
 
 
+def early_end(lines: Lines) -> int:
+    lines[9:] = lines[-1:]
+    return 9
+
+
 BODY_DAMAGE: dict[str, tuple[Callable[[Lines], int], str]] = {
     "no setup": (remove(lambda lines: 1), "expected the setup line"),
     "second setup": (insert({"event": "setup"}, lambda lines: 1), "a second setup line"),
@@ -675,13 +681,11 @@ BODY_DAMAGE: dict[str, tuple[Callable[[Lines], int], str]] = {
         "expected a decision of player",
     ),
     "early end": (
-        lambda lines: [lines.insert(9, lines[-1]), lines.__delitem__(slice(10, None))] and 9,
+        early_end,
         "the record ends here, but the game goes on: player",
     ),
     "decision after the game": (
-        lambda lines: (
-            lines.insert(len(lines) - 1, {"player": 0, "action": "draw 0", "legal": ["draw 0"]}) or len(lines) - 2
-        ),
+        insert({"player": 0, "action": "draw 0", "legal": ["draw 0"]}, lambda lines: len(lines) - 2),
         "expected the end line, for the game is over",
     ),
     "scores": (change_event("end", "scores", lambda scores: [scores[0] + 1000, *scores[1:]]), "scores: expected ["),

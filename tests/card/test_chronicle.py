@@ -290,11 +290,12 @@ def test_C14_only_shuffled_cards_come_out_of_a_shuffle() -> None:
 
 
 def test_every_form_of_event_is_told_and_outlined() -> None:
-    for event in (
+    events: list[dict[str, Any]] = [
         setup_line(2),
         {"event": "draw", "player": 1, "cards": ["gas/worker"]},
         {"event": "shuffle", "cards": 7},
         {"event": "refill", "slots": {"0": "gas 1000"}},
-    ):
+    ]
+    for event in events:
         assert all(chronicle.describe_event(event))
         assert event["event"] in chronicle.outline(event)
