@@ -1,0 +1,491 @@
+"""Any game of the suite as a PettingZoo AEC environment: one agent acts at a time.
+
+PettingZoo's usual stack of wrappers (orders, bounds, illegal actions) costs more than a whole game here, so
+`SiberiaAECEnv` keeps their promises itself, in their words. A step is one compiled call and a few attribute
+writes: rewards, terminations and the infos of agents whose turn it neither was nor is change only where they
+must.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+from gymnasium import logger, spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils.env_logger import EnvLogger
+
+from siberia_env import loops
+from siberia_env.compiled import PLAIN_PYTHON
+from siberia_env.errors import ConfigurationError, IllegalActionError
+from siberia_env.game import Game, block_slices, find_game
+from siberia_env.vector import check_seed, reward_number
+
+DOLLARS = 1000  #: in a unit of the kernels' scores
+ILLEGAL_REWARD = -1.0  #: for the offender, where an illegal action ends the game
+MOST_NAMED = 10  #: legal actions that an error names
+RENDER_MODES = ("ansi", "human")
+
+#: Not to be had before the first `reset`, as `OrderEnforcingWrapper` has it.
+_AFTER_RESET = frozenset(
+    ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents", "_cumulative_rewards")
+)
+
+
+class ActionOutOfBoundsError(IllegalActionError, AssertionError):
+    """What was given as an action is none: an `AssertionError` too, as with `AssertOutOfBoundsWrapper`."""
+
+
+class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
+    """One game as a PettingZoo environment, for agents `player_0`, `player_1`, ... in the order of the seats.
+
+    An observation is a dict: `observation`, float32 [O], what the agent's seat sees, and `action_mask`, int8 [A],
+    all zero unless it is the agent's turn. `infos[agent]["action_mask"]` is the same array. Arrays that were
+    handed out are never written again. Rewards are paid once, when the game ends; then every info also holds
+    `scores` (agent to dollars), `winners` (agents) and `truncated` (whether the turn limit ended the game, which
+    is a termination like any other). Game e (0, 1, ...) after `reset(seed=s)` is game e of slot 0 of a
+    `vector.VectorEnv` under the same seed.
+
+    A copy, a deep copy and a pickle go on from the same position with the same chances, on their own.
+
+    Attributes:
+        variant: the game with its players, rules and components.
+        observation_blocks: where each block lies in `observation`, by name.
+        state_blocks: where each block lies in `state()`, by name.
+        state_space: the space of `state()`.
+        seed: what the games are dealt from; None before the first `reset`.
+        episode: number of the game under that seed; -1 before the first `reset`.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - PettingZoo declares it on the instance, and reads it on the class
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }
+
+    def __init__(
+        self,
+        game: str | Game,
+        num_players: int = 2,
+        rules: Any = None,
+        components: Any = None,
+        reward: str = "win",
+        render_mode: str | None = None,
+        illegal_action_ends: bool = False,
+    ) -> None:
+        """Set up the table; `reset` deals the first game.
+
+        Args:
+            game: `"card"`.
+            num_players: 2 to 4.
+            rules: an edition's name or a mapping of options.
+            components: a component file, its content, or ready components.
+            reward: `"win"`, `"margin"` or `"score"` (`loops.reward_of`).
+            render_mode: None; `"ansi"`: `render` returns a text; `"human"`: it is printed after every step.
+            illegal_action_ends: whether an illegal action ends the game, -1 for the offender and 0 for the others,
+                with a warning, instead of raising `IllegalActionError`.
+
+        Raises:
+            ConfigurationError: one of these is not to be had.
+        """
+        super().__init__()
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ConfigurationError(f"render_mode: no {render_mode!r}; there are {', '.join(RENDER_MODES)}")
+        self.variant = find_game(game).variant(num_players, rules, components)
+        self.render_mode = render_mode
+        self.reward_kind = reward_number(reward)
+        self.illegal_action_ends = bool(illegal_action_ends)
+        self.seed: int | None = None
+        self.episode = -1
+
+        played = self.variant.game
+        self.metadata = {"name": f"siberia_{played.name}_v0", **type(self).metadata}
+        self.possible_agents = [f"player_{seat}" for seat in range(self.variant.num_players)]
+        self.observation_blocks = block_slices(played.blocks)
+        self.state_blocks = block_slices(played.blocks + played.hidden_blocks)
+        self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(played.num_actions) for agent in self.possible_agents}
+        self.state_space = _box(played.blocks + played.hidden_blocks)
+
+        self._states = self.variant.new_states()
+        self._live = False  # whether a decision is due
+        self._player = 0  # the seat that takes it, what it sees, and what it may do
+        self._observation = np.zeros(played.observation_size, np.float32)
+        self._mask = np.zeros(played.num_actions, np.int8)
+        self._has_updated = False  # since `agent_iter` gave its last agent
+        self._derive()
+
+    def _derive(self) -> None:
+        """What every step needs, one attribute deep; a copy derives it anew."""
+        self._step_at = _fused_step(self.variant.game.state_dtype, self.variant.rulesets.dtype)
+        self._rulesets = self.variant.rulesets
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._observation_size = self.variant.game.observation_size
+        self._num_actions = self.variant.game.num_actions
+
+    def _observation_space(self) -> spaces.Dict:
+        game = self.variant.game
+        return spaces.Dict(
+            {"observation": _box(game.blocks), "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8)}
+        )
+
+    # ------------------------------------------------------------ PettingZoo
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of the agent's observations; the same object every time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of the agent's actions; the same object every time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a game: the first one under `seed`, or the next one of the stream that is running.
+
+        Args:
+            seed: 0 .. 2**64 - 1. An environment that was never given one draws it from the operating system.
+            options: there are none; taken because PettingZoo passes them.
+
+        Raises:
+            ConfigurationError: `seed` is no such number.
+        """
+        if seed is not None:
+            self.seed, self.episode = int(check_seed(seed)), 0
+        elif self.seed is None:
+            self.seed, self.episode = secrets.randbits(64), 0
+        else:
+            self.episode += 1
+        rulesets, states = self._rulesets, self._states
+        loops.deal_at(rulesets, states, 0, np.uint64(self.seed), 0, self.episode)
+        self._player = loops.current_player_at(rulesets, states, 0)
+        self._mask = np.empty(self._num_actions, np.int8)
+        loops.legal_at(rulesets, states, 0, self._mask)
+        self._observation = self._seen_by(self._player)
+        self._live = self._has_updated = True
+
+        self.agents = self.possible_agents[:]
+        self.agent_selection = self.agents[self._player]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {"action_mask": self._no_mask()} for agent in self.agents}
+        self.infos[self.agent_selection] = {"action_mask": self._mask}
+        self._skip_agent_selection = None
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: Any) -> None:
+        """Take the decision of `agent_selection`; None for an agent whose game is over.
+
+        Raises:
+            ActionOutOfBoundsError: `action` is no whole number, or none of the action space.
+            IllegalActionError: the action is not legal now (unless an illegal action ends the game), or the game is
+                over. The game stays as it was.
+            AssertionError: before the first `reset`.
+        """
+        if not self._live:
+            self._step_without_decision(action)
+            return
+        if type(action) is not int:
+            action = self._whole_number(action)
+        if not 0 <= action < self._num_actions:
+            raise self._out_of_bounds(action)
+        observation = np.empty(self._observation_size, np.float32)
+        mask = np.empty(self._num_actions, np.int8)
+        player = self._step_at(self._rulesets, self._states, 0, action, observation, mask)
+        if player >= 0:
+            if player != self._player:
+                self._player = player
+                self.infos[self.agent_selection] = {"action_mask": np.zeros(self._num_actions, np.int8)}
+                self.agent_selection = self.possible_agents[player]
+            self.infos[self.agent_selection] = {"action_mask": mask}
+            self._observation = observation
+            self._mask = mask
+        elif player == loops.FINISHED:
+            self._finish()
+        elif self.illegal_action_ends:
+            EnvLogger.warn_on_illegal_move()
+            self._end([ILLEGAL_REWARD if seat == self._player else 0.0 for seat in self._seats.values()], [], False)
+        else:
+            raise IllegalActionError(self._why_illegal(action))
+        self._has_updated = True
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """What `agent` sees, on turn or not: `observation` float32 [O] and `action_mask` int8 [A].
+
+        Raises:
+            ConfigurationError: there is no such agent.
+            AssertionError: before the first `reset`.
+        """
+        if self._live and agent == self.agent_selection:
+            return {"observation": self._observation, "action_mask": self._mask}
+        if self.episode < 0:
+            EnvLogger.error_observe_before_reset()
+        if agent not in self._seats:
+            raise ConfigurationError(f"no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        mask = self.infos[agent]["action_mask"] if agent in self.infos else self._no_mask()
+        return {"observation": self._seen_by(self._seats[agent]), "action_mask": mask}
+
+    def last(
+        self, observe: bool = True
+    ) -> tuple[dict[str, NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last turn, terminated, truncated and info of `agent_selection`."""
+        agent = self.agent_selection
+        seen = None
+        if observe:
+            live = self._live  # then `observe` would give this, a call later
+            seen = {"observation": self._observation, "action_mask": self._mask} if live else self.observe(agent)
+        return (
+            seen,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
+        """The agents in the order in which they have to act, until all are done or `max_iter` have acted.
+
+        Raises:
+            AssertionError: before the first `reset`; while iterating, without a `step` or `reset` in between.
+        """
+        if self.episode < 0:
+            EnvLogger.error_agent_iter_before_reset()
+        return self._iterate(max_iter)
+
+    def _iterate(self, left: int) -> Iterator[str]:
+        while self.agents and left > 0:
+            if not self._has_updated:
+                raise AssertionError("need to call step() or reset() in a loop over `agent_iter`")
+            self._has_updated = False
+            left -= 1
+            yield self.agent_selection
+
+    def state(self) -> NDArray[np.float32]:
+        """Everything, for centralised critics: what seat 0 sees, then what nobody sees; float32 (`state_blocks`).
+
+        Raises:
+            AssertionError: before the first `reset`.
+        """
+        if self.episode < 0:
+            EnvLogger.error_state_before_reset()
+        state = np.empty(self._observation_size + self.variant.game.hidden_size, np.float32)
+        loops.observe_at(self._rulesets, self._states, 0, 0, state[: self._observation_size])
+        loops.observe_hidden_at(self._rulesets, self._states, 0, state[self._observation_size :])
+        return state
+
+    def render(self) -> str | None:
+        """Show the table as the seat on turn sees it; once the game is over, everything.
+
+        Returns:
+            The text with the render mode `"ansi"`; None with `"human"` (it is printed), or without one (then there
+            is a warning).
+
+        Raises:
+            AssertionError: before the first `reset`.
+        """
+        if self.episode < 0:
+            EnvLogger.error_render_before_reset()
+        if self.render_mode is None:
+            logger.warn("You are calling render method without specifying any render mode.")
+            return None
+        over = loops.is_over_at(self._rulesets, self._states, 0)
+        text: str = import_module(self.variant.game.render).ansi(
+            self.variant, self._states, 0, None if over else self._player
+        )
+        if self.render_mode == "ansi":
+            return text
+        sys.stdout.write(f"{text}\n")
+        return None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    # ------------------------------------------------------------ beyond PettingZoo
+
+    @property
+    def num_players(self) -> int:
+        """How many players sit at the table."""
+        return self.variant.num_players
+
+    def legal_actions(self) -> list[int]:
+        """The numbers of the legal actions of `agent_selection`; none once the game is over."""
+        return np.flatnonzero(self._mask).tolist() if self._live else []
+
+    def action_name(self, action: int) -> str:
+        """The name of `action` in logs and records.
+
+        Raises:
+            ActionOutOfBoundsError: there is no such action.
+        """
+        number = self._whole_number(action)
+        if not 0 <= number < self._num_actions:
+            raise self._out_of_bounds(action)
+        return self.variant.action_names[number]
+
+    def action_number(self, name: str) -> int:
+        """The number of the action called `name`.
+
+        Raises:
+            ConfigurationError: no action has that name.
+        """
+        return self.variant.action_number(name)
+
+    # ------------------------------------------------------------ off the fast path
+
+    def _seen_by(self, seat: int) -> NDArray[np.float32]:
+        observation = np.empty(self._observation_size, np.float32)
+        loops.observe_at(self._rulesets, self._states, 0, seat, observation)
+        return observation
+
+    def _no_mask(self) -> NDArray[np.int8]:
+        return np.zeros(self._num_actions, np.int8)
+
+    def _whole_number(self, action: Any) -> int:
+        if isinstance(action, bool):
+            raise self._out_of_bounds(action)
+        try:
+            return operator.index(action)
+        except TypeError:
+            raise self._out_of_bounds(action) from None
+
+    def _out_of_bounds(self, action: Any) -> ActionOutOfBoundsError:
+        if action is None:
+            why = "None is for agents whose game is over"
+        elif isinstance(action, int | np.integer) and not isinstance(action, bool):
+            why = f"there is no action {action}"
+        else:
+            why = f"{action!r} is not a whole number"
+        return ActionOutOfBoundsError(
+            f"action is not in action space: {why}; the actions of {self.agent_selection} are 0 to "
+            f"{self._num_actions - 1}"
+        )
+
+    def _why_illegal(self, action: int) -> str:
+        names = self.variant.action_names
+        legal = [names[number] for number in self.legal_actions()]
+        more = ", ..." if len(legal) > MOST_NAMED else ""
+        return (
+            f"action {action} ({names[action]}) is not legal now; {self.agent_selection} may: "
+            f"{', '.join(legal[:MOST_NAMED])}{more}"
+        )
+
+    def _step_without_decision(self, action: Any) -> None:
+        """A step before the first game, after the last agent, or of an agent whose game is over."""
+        if self.episode < 0:
+            EnvLogger.error_step_before_reset()
+        self._has_updated = True
+        if not self.agents:
+            if self.illegal_action_ends:
+                EnvLogger.warn_step_after_terminated_truncated()
+                return
+            raise IllegalActionError("step() called after all agents are terminated or truncated. Should reset() first.")
+        if action is not None:
+            raise IllegalActionError(
+                f"the game is over, action {action!r} can't be taken: when an agent is dead, the only valid action is "
+                "None"
+            )
+        self._was_dead_step(None)
+
+    def _finish(self) -> None:
+        """Book the end of a game."""
+        players = self.variant.num_players
+        winners = np.zeros(players, np.int8)
+        reward = np.zeros(players, np.float32)
+        totals = self._totals()
+        num_winners = loops.winner_flags(totals, players, winners)
+        loops.reward_of(self.reward_kind, totals, winners, num_winners, players, reward)
+        self._end(
+            reward.tolist(),
+            [agent for agent, seat in self._seats.items() if winners[seat]],
+            bool(loops.is_truncated_at(self._rulesets, self._states, 0)),
+        )
+
+    def _end(self, rewards: list[float], winners: list[str], truncated: bool) -> None:
+        """All agents are done. After an illegal action there are no winners, and the scores are those of now."""
+        self._live = False
+        dollars = {agent: int(score) * DOLLARS for agent, score in zip(self.agents, self._totals(), strict=True)}
+        self.rewards = dict(zip(self.agents, rewards, strict=True))
+        self._cumulative_rewards = dict(self.rewards)
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.infos = {
+            agent: {
+                "action_mask": self._no_mask(),
+                "scores": dict(dollars),
+                "winners": list(winners),
+                "truncated": truncated,
+            }
+            for agent in self.agents
+        }
+        self._deads_step_first()
+
+    def _totals(self) -> NDArray[np.int64]:
+        """Every player's score as of now, in thousands."""
+        totals = np.zeros(self.variant.num_players, np.int64)
+        loops.scores_at(self._rulesets, self._states, 0, totals)
+        return totals
+
+    # ------------------------------------------------------------ copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy needs, independent of this environment; what never changes is shared."""
+        state = dict(self.__dict__)
+        for name in ("_step_at", "_rulesets", "_seats", "_observation_size", "_num_actions"):
+            del state[name]
+        state["_states"] = self._states.copy()
+        for name in ("observation_spaces", "action_spaces", "state_space"):
+            state[name] = copy.deepcopy(state[name])
+        for name in ("agents", "rewards", "_cumulative_rewards", "terminations", "truncations"):
+            if name in state:
+                state[name] = copy.copy(state[name])
+        if "infos" in state:
+            state["infos"] = {agent: dict(info) for agent, info in self.infos.items()}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._derive()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Reached only by what is missing: what `reset` makes, before the first one."""
+            if name in _AFTER_RESET:
+                raise AttributeError(f"{name} cannot be accessed before reset")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+@cache
+def _fused_step(state_dtype: np.dtype[Any], ruleset_dtype: np.dtype[Any]) -> Callable[..., int]:
+    """`loops.step_at` for these records, called from Python without a look at its arguments' types.
+
+    numba finds the compiled version by the types of the arguments, at every call: of a step through this file
+    that would be a tenth. The types never change here.
+    """
+    if PLAIN_PYTHON:
+        return loops.step_at
+    rulesets = numba.types.Array(numba.from_dtype(ruleset_dtype), 1, "C", readonly=True)
+    states = numba.types.Array(numba.from_dtype(state_dtype), 1, "C")
+    whole, floats, bytes_ = numba.int64, numba.float32[::1], numba.int8[::1]
+    fused: Callable[..., int] = loops.step_at.compile(  # type: ignore[attr-defined]
+        (rulesets, states, whole, whole, floats, bytes_)
+    )
+    return fused
+
+
+def _box(blocks: tuple[Any, ...]) -> spaces.Box:
+    """The space of the flat vector of `blocks`."""
+    low = np.concatenate([np.full(block.size, -1.0 if block.signed else 0.0, np.float32) for block in blocks])
+    return spaces.Box(low, np.ones_like(low))
