@@ -11,9 +11,8 @@ from __future__ import annotations
 import copy
 import operator
 import secrets
-import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,7 @@ from siberia_env.compiled import PLAIN_PYTHON
 from siberia_env.errors import ConfigurationError, IllegalActionError
 from siberia_env.game import Game, block_slices, find_game
 from siberia_env.vector import check_seed, reward_number
+from siberia_env.view import View, view_state
 
 DOLLARS = 1000  #: in a unit of the kernels' scores
 ILLEGAL_REWARD = -1.0  #: for the offender, where an illegal action ends the game
@@ -37,7 +37,16 @@ RENDER_MODES = ("ansi", "human")
 
 #: Not to be had before the first `reset`, as `OrderEnforcingWrapper` has it.
 _AFTER_RESET = frozenset(
-    ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents", "_cumulative_rewards")
+    (
+        "agents",
+        "agent_selection",
+        "rewards",
+        "terminations",
+        "truncations",
+        "infos",
+        "num_agents",
+        "_cumulative_rewards",
+    )
 )
 
 
@@ -61,7 +70,6 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         variant: the game with its players, rules and components.
         observation_blocks: where each block lies in `observation`, by name.
         state_blocks: where each block lies in `state()`, by name.
-        state_space: the space of `state()`.
         seed: what the games are dealt from; None before the first `reset`.
         episode: number of the game under that seed; -1 before the first `reset`.
     """
@@ -112,9 +120,6 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         self.possible_agents = [f"player_{seat}" for seat in range(self.variant.num_players)]
         self.observation_blocks = block_slices(played.blocks)
         self.state_blocks = block_slices(played.blocks + played.hidden_blocks)
-        self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
-        self.action_spaces = {agent: spaces.Discrete(played.num_actions) for agent in self.possible_agents}
-        self.state_space = _box(played.blocks + played.hidden_blocks)
 
         self._states = self.variant.new_states()
         self._live = False  # whether a decision is due
@@ -132,11 +137,27 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         self._observation_size = self.variant.game.observation_size
         self._num_actions = self.variant.game.num_actions
 
-    def _observation_space(self) -> spaces.Dict:
+    # ------------------------------------------------------------ spaces, made when first asked for
+
+    @cached_property
+    def observation_spaces(self) -> dict[str, spaces.Dict]:
+        """Each agent's observation space."""
         game = self.variant.game
-        return spaces.Dict(
-            {"observation": _box(game.blocks), "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8)}
-        )
+        mask = (game.num_actions,)
+        return {
+            agent: spaces.Dict({"observation": _box(game.blocks), "action_mask": spaces.Box(0, 1, mask, np.int8)})
+            for agent in self.possible_agents
+        }
+
+    @cached_property
+    def action_spaces(self) -> dict[str, spaces.Discrete]:
+        """Each agent's action space."""
+        return {agent: spaces.Discrete(self.variant.game.num_actions) for agent in self.possible_agents}
+
+    @cached_property
+    def state_space(self) -> spaces.Box:
+        """The space of `state()`."""
+        return _box(self.variant.game.blocks + self.variant.game.hidden_blocks)
 
     # ------------------------------------------------------------ PettingZoo
 
@@ -214,8 +235,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         elif player == loops.FINISHED:
             self._finish()
         elif self.illegal_action_ends:
-            EnvLogger.warn_on_illegal_move()
-            self._end([ILLEGAL_REWARD if seat == self._player else 0.0 for seat in self._seats.values()], [], False)
+            self.forfeit()
         else:
             raise IllegalActionError(self._why_illegal(action))
         self._has_updated = True
@@ -238,15 +258,15 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         mask = self.infos[agent]["action_mask"] if agent in self.infos else self._no_mask()
         return {"observation": self._seen_by(self._seats[agent]), "action_mask": mask}
 
-    def last(
-        self, observe: bool = True
-    ) -> tuple[dict[str, NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
+    def last(self, observe: bool = True) -> tuple[dict[str, NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, terminated, truncated and info of `agent_selection`."""
         agent = self.agent_selection
-        seen = None
+        seen: dict[str, NDArray[Any]] | None = None
         if observe:
-            live = self._live  # then `observe` would give this, a call later
-            seen = {"observation": self._observation, "action_mask": self._mask} if live else self.observe(agent)
+            if self._live:  # as `observe` does, without the call
+                seen = {"observation": self._observation, "action_mask": self._mask}
+            else:
+                seen = self.observe(agent)
         return (
             seen,
             self._cumulative_rewards[agent],
@@ -302,12 +322,10 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             logger.warn("You are calling render method without specifying any render mode.")
             return None
         over = loops.is_over_at(self._rulesets, self._states, 0)
-        text: str = import_module(self.variant.game.render).ansi(
-            self.variant, self._states, 0, None if over else self._player
-        )
+        text = self.as_text(None if over else self.possible_agents[self._player])
         if self.render_mode == "ansi":
             return text
-        sys.stdout.write(f"{text}\n")
+        print(text)
         return None
 
     def close(self) -> None:
@@ -342,6 +360,34 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             ConfigurationError: no action has that name.
         """
         return self.variant.action_number(name)
+
+    def as_text(self, agent: str | None) -> str:
+        """The table as `agent` sees it, in plain text; None sees everything.
+
+        Raises:
+            AssertionError: before the first `reset`.
+        """
+        if self.episode < 0:
+            EnvLogger.error_render_before_reset()
+        text: str = import_module(self.variant.game.render).ansi(
+            self.variant, self._states, 0, None if agent is None else self._seats[agent]
+        )
+        return text
+
+    def view(self) -> View:
+        """The decision of `agent_selection` as the suite's agents are shown it: `agent.act(env.view())`.
+
+        Raises:
+            ConfigurationError: no decision is due.
+        """
+        if not self._live:
+            raise ConfigurationError("view: no decision is due; reset() deals a game")
+        return view_state(self.variant, self._states, 0)
+
+    def forfeit(self) -> None:
+        """End the game as an illegal action does: -1 for `agent_selection`, 0 for the others, with a warning."""
+        EnvLogger.warn_on_illegal_move()
+        self._end([ILLEGAL_REWARD if seat == self._player else 0.0 for seat in self._seats.values()], [], False)
 
     # ------------------------------------------------------------ off the fast path
 
@@ -391,7 +437,9 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             if self.illegal_action_ends:
                 EnvLogger.warn_step_after_terminated_truncated()
                 return
-            raise IllegalActionError("step() called after all agents are terminated or truncated. Should reset() first.")
+            raise IllegalActionError(
+                "step() called after all agents are terminated or truncated. Should reset() first."
+            )
         if action is not None:
             raise IllegalActionError(
                 f"the game is over, action {action!r} can't be taken: when an agent is dead, the only valid action is "
@@ -446,7 +494,8 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             del state[name]
         state["_states"] = self._states.copy()
         for name in ("observation_spaces", "action_spaces", "state_space"):
-            state[name] = copy.deepcopy(state[name])
+            if name in state:
+                state[name] = copy.deepcopy(state[name])  # they draw samples from generators of their own
         for name in ("agents", "rewards", "_cumulative_rewards", "terminations", "truncations"):
             if name in state:
                 state[name] = copy.copy(state[name])
@@ -457,6 +506,14 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._derive()
+
+    def __copy__(self) -> SiberiaAECEnv:
+        copied = type(self).__new__(type(self))
+        copied.__setstate__(self.__getstate__())
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SiberiaAECEnv:
+        return self.__copy__()
 
     if not TYPE_CHECKING:
 

@@ -1,0 +1,161 @@
+"""Any game of the suite as a Gymnasium environment: one seat learns, the others are played inside `step`.
+
+`gymnasium.make("siberia/Card-v0", num_players=3)` after `import siberia_env`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+from pettingzoo.utils.env_logger import EnvLogger
+
+from siberia_env.aec import RENDER_MODES, ActionOutOfBoundsError, SiberiaAECEnv
+from siberia_env.errors import ConfigurationError, IllegalActionError
+from siberia_env.game import Game
+
+#: Chooses an action from an observation (float32 [O]) and a mask (int8 [A]).
+Opponent: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.int8]], Any]
+Observation: TypeAlias = dict[str, NDArray[Any]]
+
+
+class SiberiaEnv(gymnasium.Env[Observation, Any]):
+    """One seat's game against given opponents.
+
+    An observation is a dict: `observation`, float32 [O], and `action_mask`, int8 [A]: what the learner's seat sees
+    when it is its turn, or (with an all-zero mask) at the end. The reward comes at the end of the game. An illegal
+    action of the learner ends the game with -1 and a warning. The turn limit is a termination; nothing is ever
+    truncated. Infos hold `action_mask` and `seat`, and at the end `scores`, `winners` and `truncated` as with
+    `SiberiaAECEnv`. The games are those of a `SiberiaAECEnv` with the same seed.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012 - as Gymnasium's
+
+    def __init__(
+        self,
+        game: str | Game = "card",
+        num_players: int = 2,
+        opponents: Opponent | Sequence[Opponent | None] | None = None,
+        seat: int | None = 0,
+        rules: Any = None,
+        components: Any = None,
+        reward: str = "win",
+        render_mode: str | None = None,
+    ) -> None:
+        """Set up the table; `reset` deals the first game.
+
+        Args:
+            game: `"card"`.
+            num_players: 2 to 4.
+            opponents: one for all other seats, or one for each, in the order in which they sit after the learner.
+                None plays uniformly random legal actions.
+            seat: the learner's, from 0; None: it moves on by one each game.
+            rules: an edition's name or a mapping of options.
+            components: a component file, its content, or ready components.
+            reward: `"win"`, `"margin"` or `"score"` (`loops.reward_of`).
+            render_mode: as for `SiberiaAECEnv`; the view is the learner's.
+
+        Raises:
+            ConfigurationError: one of these is not to be had.
+        """
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ConfigurationError(f"render_mode: no {render_mode!r}; there are {', '.join(RENDER_MODES)}")
+        self.table = SiberiaAECEnv(game, num_players, rules, components, reward)
+        self.render_mode = render_mode
+        players = self.table.num_players
+        if seat is not None and (isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < players):
+            raise ConfigurationError(f"seat: {seat!r} is not None or a whole number from 0 to {players - 1}")
+        others = list(opponents) if isinstance(opponents, Sequence) else [opponents] * (players - 1)
+        if len(others) != players - 1 or not all(other is None or callable(other) for other in others):
+            raise ConfigurationError(
+                f"opponents: {opponents!r} is not a callable, None or a list of {players - 1} of those"
+            )
+        self.fixed_seat = seat
+        self.opponents: list[Opponent | None] = others
+        self.agent = self.table.possible_agents[seat or 0]
+        self.observation_space = self.table.observation_space(self.agent)
+        self.action_space = self.table.action_space(self.agent)
+
+    @property
+    def seat(self) -> int:
+        """The learner's seat in the current game."""
+        return self.table.possible_agents.index(self.agent)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Deal a game, as `SiberiaAECEnv.reset` does, and play up to the learner's first decision.
+
+        Raises:
+            ConfigurationError: `seed` is not from 0 to 2**64 - 1.
+        """
+        self.table.reset(seed=seed, options=options)
+        super().reset(seed=seed)
+        seat = self.table.episode % self.table.num_players if self.fixed_seat is None else self.fixed_seat
+        self.agent = self.table.possible_agents[seat]
+        self._play_others()
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take the learner's decision, and play up to its next one or the end.
+
+        Raises:
+            IllegalActionError: `action` is none of the action space, the game is over, or an opponent chose an
+                illegal action.
+            AssertionError: before the first `reset`.
+        """
+        if self.table.episode >= 0 and self.table.terminations[self.agent]:
+            raise IllegalActionError("the game is over: reset() comes next")
+        try:
+            self.table.step(action)
+        except ActionOutOfBoundsError:
+            raise
+        except IllegalActionError:
+            self.table.forfeit()
+        self._play_others()
+        reward, over = self.table.rewards[self.agent], self.table.terminations[self.agent]
+        return self._observation(), reward, over, False, self._info()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The learner's legal actions, bool [A]; the name is the one sb3-contrib asks for."""
+        return self.table.observe(self.agent)["action_mask"].astype(np.bool_)
+
+    def render(self) -> Any:
+        """The table as the learner sees it: a text (`"ansi"`), or printed and None (`"human"`).
+
+        Raises:
+            AssertionError: before the first `reset`.
+        """
+        if self.table.episode < 0:
+            EnvLogger.error_render_before_reset()
+        if self.render_mode is None:
+            gymnasium.logger.warn("You are calling render method without specifying any render mode.")
+            return None
+        text = self.table.as_text(self.agent)
+        if self.render_mode == "ansi":
+            return text
+        print(text)
+        return None
+
+    def _play_others(self) -> None:
+        table = self.table
+        while not table.terminations[self.agent] and table.agent_selection != self.agent:
+            seen = table.observe(table.agent_selection)
+            distance = (table.possible_agents.index(table.agent_selection) - self.seat) % table.num_players
+            opponent = self.opponents[distance - 1]
+            if opponent is None:
+                legal = np.flatnonzero(seen["action_mask"])
+                table.step(int(legal[int(self.np_random.random() * len(legal))]))
+            else:
+                table.step(opponent(seen["observation"], seen["action_mask"]))
+        if self.render_mode == "human":
+            self.render()
+
+    def _observation(self) -> Observation:
+        return self.table.observe(self.agent)
+
+    def _info(self) -> dict[str, Any]:
+        return {**self.table.infos[self.agent], "seat": self.seat}
