@@ -127,15 +127,15 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         self._observation = np.zeros(played.observation_size, np.float32)
         self._mask = np.zeros(played.num_actions, np.int8)
         self._has_updated = False  # since `agent_iter` gave its last agent
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._observation_size = played.observation_size
+        self._num_actions = played.num_actions
         self._derive()
 
     def _derive(self) -> None:
-        """What every step needs, one attribute deep; a copy derives it anew."""
+        """What every step needs of the variant; a copy derives it anew."""
         self._step_at = _fused_step(self.variant.game.state_dtype, self.variant.rulesets.dtype)
         self._rulesets = self.variant.rulesets
-        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._observation_size = self.variant.game.observation_size
-        self._num_actions = self.variant.game.num_actions
 
     # ------------------------------------------------------------ spaces, made when first asked for
 
@@ -490,8 +490,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         """What a copy needs, independent of this environment; what never changes is shared."""
         state = dict(self.__dict__)
-        for name in ("_step_at", "_rulesets", "_seats", "_observation_size", "_num_actions"):
-            del state[name]
+        del state["_step_at"], state["_rulesets"]  # derived again
         state["_states"] = self._states.copy()
         for name in ("observation_spaces", "action_spaces", "state_space"):
             if name in state:
