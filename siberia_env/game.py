@@ -345,7 +345,7 @@ def find_game(name: str | Game) -> Game:
     """
     if isinstance(name, Game):
         return name
-    if name not in _homes:
+    if not isinstance(name, str) or name not in _homes:
         raise ConfigurationError(f"no game {name!r}; the games are {', '.join(GAMES)}")
     game: Game = import_module(_homes[name]).GAME
     return game

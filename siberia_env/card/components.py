@@ -198,7 +198,7 @@ def read_components(source: str | Path | Mapping[str, Any] | Components | None) 
         return Components()
     if isinstance(source, Components):
         return source
-    if isinstance(source, Mapping):
+    if not isinstance(source, str | Path):
         return components_from_json(source)
     try:
         tables = json.loads(Path(source).read_text(encoding="utf-8"))
