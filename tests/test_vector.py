@@ -1,0 +1,437 @@
+"""The vector environment: auto-reset, reproducibility over batch size, threads and process, and its errors."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+from siberia_env import loops, vector
+from siberia_env.card.game import GAME
+from siberia_env.errors import ConfigurationError, IllegalActionError, SiberiaError
+from siberia_env.vector import Step
+
+PLAYER_COUNTS = (2, 3, 4)
+
+
+def pick(step: Step, draw: int) -> np.ndarray[Any, Any]:
+    """One legal action a row, by the row's own mask and the number of the draw: a policy without a generator."""
+    actions = np.zeros(len(step.mask), np.int64)
+    for row, mask in enumerate(step.mask):
+        legal = np.flatnonzero(mask)
+        actions[row] = legal[(draw * 7919 + int(mask.sum()) * 31 + draw // 3) % len(legal)]
+    return actions
+
+
+def snapshot(step: Step) -> dict[str, np.ndarray[Any, Any]]:
+    """Copies of all arrays."""
+    return {field.name: getattr(step, field.name).copy() for field in fields(Step)}
+
+
+# ---------------------------------------------------------------- shapes and auto-reset
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_shapes_and_types(players: int) -> None:
+    env = vector.make("card", num_envs=5, num_players=players)
+    step = env.reset()
+    shapes = {
+        "observation": ((5, GAME.observation_size), np.float32),
+        "mask": ((5, GAME.num_actions), np.int8),
+        "num_legal": ((5,), np.int16),
+        "player": ((5,), np.int8),
+        "reward": ((5, players), np.float32),
+        "terminated": ((5,), np.bool_),
+        "final_scores": ((5, players), np.int64),
+        "final_winners": ((5, players), np.int8),
+        "final_length": ((5,), np.int64),
+        "final_truncated": ((5,), np.bool_),
+    }
+    for draw in range(3):
+        for name, (shape, dtype) in shapes.items():
+            array = getattr(step, name)
+            assert (array.shape, array.dtype) == (shape, dtype), name
+        assert np.array_equal(step.num_legal, step.mask.sum(axis=1))
+        step = env.step(pick(step, draw))
+    assert env.game is GAME
+    assert env.num_players == players
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+@pytest.mark.parametrize("reward", loops.REWARDS)
+def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(players: int, reward: str) -> None:
+    """Beside each slot the same games are played one by one, with single-game kernels."""
+    games, rules = 3, {"max_turns": 30}
+    env = vector.make("card", num_envs=games, num_players=players, seed=9, rules=rules, reward=reward)
+    variant = env.variant
+    step = env.reset()
+    single, episodes, lengths = variant.new_states(games), [0] * games, [0] * games
+    for slot in range(games):
+        loops.deal_at(variant.rulesets, single, slot, np.uint64(9), slot, 0)
+    observation, mask = np.zeros(GAME.observation_size, np.float32), np.zeros(GAME.num_actions, np.int8)
+    ended = 0
+    for draw in range(700):
+        actions = pick(step, draw)
+        step = env.step(actions)
+        for slot in range(games):
+            answer = loops.step_at(variant.rulesets, single, slot, int(actions[slot]), observation, mask)
+            lengths[slot] += 1
+            assert answer != loops.ILLEGAL
+            assert step.terminated[slot] == (answer == loops.FINISHED)
+            if answer == loops.FINISHED:
+                ended += 1
+                scores = np.zeros(players, np.int64)
+                loops.scores_at(variant.rulesets, single, slot, scores)
+                assert step.final_scores[slot].tolist() == scores.tolist()
+                assert step.final_winners[slot].tolist() == (scores == scores.max()).astype(int).tolist()
+                assert step.final_length[slot] == lengths[slot]
+                assert step.final_truncated[slot] == bool(single[slot].truncated)
+                np.testing.assert_allclose(step.reward[slot], slow_reward(reward, scores), rtol=1e-6)
+                episodes[slot], lengths[slot] = episodes[slot] + 1, 0
+                loops.deal_at(variant.rulesets, single, slot, np.uint64(9), slot, episodes[slot])
+            else:
+                assert not step.reward[slot].any()
+            player = loops.current_player_at(variant.rulesets, single, slot)
+            loops.observe_at(variant.rulesets, single, slot, player, observation)
+            assert step.player[slot] == player
+            assert np.array_equal(step.observation[slot], observation)
+            loops.legal_at(variant.rulesets, single, slot, mask)
+            assert np.array_equal(step.mask[slot], mask)
+        assert env.states.tobytes() == single.tobytes()
+    assert ended > 3 * games
+
+
+def slow_reward(kind: str, scores: np.ndarray[Any, Any]) -> list[float]:
+    """What each seat is paid, from the words of the documentation."""
+    players = len(scores)
+    if kind == "score":
+        return [float(score) for score in scores]
+    if kind == "margin":
+        return [(own - (scores.sum() - own) / (players - 1)) / 10 for own in scores]
+    best = scores.max()
+    share = 1 / np.count_nonzero(scores == best)
+    return [(players * (share if own == best else 0) - 1) / (players - 1) for own in scores]
+
+
+def test_finals_stay_until_the_next_game_of_the_row_ends() -> None:
+    env = vector.make("card", num_envs=4, seed=1, rules={"max_turns": 20})
+    step = env.reset()
+    kept: dict[int, Any] = {}
+    for draw in range(300):
+        step = env.step(pick(step, draw))
+        for row in range(4):
+            if step.terminated[row]:
+                kept[row] = (step.final_scores[row].tolist(), int(step.final_length[row]))
+            elif row in kept:
+                assert kept[row] == (step.final_scores[row].tolist(), int(step.final_length[row]))
+                assert not step.reward[row].any()
+    assert len(kept) == 4
+
+
+def test_reset_starts_the_same_games_again_and_a_seed_others() -> None:
+    env = vector.make("card", num_envs=3, seed=4)
+    first = snapshot(env.reset())
+    for draw in range(200):
+        env.step(pick(env._step, draw))
+    again = snapshot(env.reset())
+    assert all(np.array_equal(first[name], again[name]) for name in ("observation", "mask", "player", "reward"))
+    assert not again["terminated"].any()
+    other = snapshot(env.reset(seed=5))
+    assert not np.array_equal(other["observation"], first["observation"])
+    assert np.array_equal(snapshot(env.reset(seed=4))["observation"], first["observation"])
+    assert np.array_equal(vector.make("card", num_envs=3, seed=4).reset().observation, first["observation"])
+
+
+def test_without_observations_the_games_are_the_same() -> None:
+    seeing, blind = (vector.make("card", num_envs=6, observations=seen) for seen in (True, False))
+    one, other = seeing.reset(), blind.reset()
+    assert other.observation.shape == (6, 0)
+    for draw in range(200):
+        actions = pick(one, draw)
+        one, other = seeing.step(actions), blind.step(actions)
+        assert np.array_equal(one.mask, other.mask)
+    assert seeing.states.tobytes() == blind.states.tobytes()
+
+
+# ---------------------------------------------------------------- reproducibility
+
+GAMES_SCRIPT = """
+import hashlib, sys
+import numpy as np
+from siberia_env import vector
+from tests.test_vector import history
+print(history(vector.make("card", num_envs=6, num_players=3, seed=11, rules={"max_turns": 40}, threads=2)))
+"""
+
+
+def history(env: vector.VectorEnv, slots: int = 6, steps: int = 400) -> str:
+    """A digest of everything that the first `slots` slots show over so many steps."""
+    digest = hashlib.sha256()
+    step = env.reset()
+    for draw in range(steps):
+        step = env.step(pick(step, draw))
+        digest.update(env.states[:slots].tobytes())
+        for field in fields(Step):
+            digest.update(np.ascontiguousarray(getattr(step, field.name)[:slots]).tobytes())
+    env.close()
+    return digest.hexdigest()
+
+
+def test_the_same_games_whatever_the_batch_the_threads_and_the_process() -> None:
+    def games(num_envs: int, threads: int, seed: int = 11) -> str:
+        env = vector.make("card", num_envs=num_envs, num_players=3, seed=seed, rules={"max_turns": 40}, threads=threads)
+        return history(env)
+
+    alone = games(6, 1)
+    assert games(6, 2) == alone
+    assert games(6, 5) == alone
+    assert games(17, 1) == alone
+    assert games(17, 4) == alone
+    assert games(6, 1, seed=12) != alone
+    paths = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "PYTHONPATH": paths}
+    other = subprocess.run(
+        [sys.executable, "-c", GAMES_SCRIPT], env=environment, capture_output=True, text=True, check=True, timeout=300
+    )
+    assert other.stdout.strip() == alone
+
+
+def test_slots_and_episodes_are_different_games() -> None:
+    variant = GAME.variant(2)
+    states = variant.new_states(300)
+    for i in range(300):
+        loops.deal_at(variant.rulesets, states, i, np.uint64(0), i % 20, i // 20)
+    assert len({row.tobytes() for row in states["hand"]}) == 300
+    assert len(set(states["generator"].tolist())) == 300
+
+
+# ---------------------------------------------------------------- rows of a rollout
+
+
+def test_out_takes_what_the_step_would_have_shown() -> None:
+    rules = {"max_turns": 12}
+    plain = vector.make("card", num_envs=4, seed=2, rules=rules)
+    rows = vector.make("card", num_envs=4, seed=2, rules=rules)
+    step = plain.reset()
+    rows.reset()
+    rollout = [Step.blank(4, rows.variant) for _ in range(100)]
+    for row in rollout:
+        row.reward[:], row.terminated[:] = 7, True
+    ended = 0
+    for draw, row in enumerate(rollout):
+        actions = pick(step, draw)
+        step = plain.step(actions)
+        assert rows.step(actions, out=row) is row
+        ended += int(step.terminated.sum())
+        for name in ("observation", "mask", "num_legal", "player", "reward", "terminated"):
+            assert np.array_equal(getattr(step, name), getattr(row, name)), name
+        for name in ("final_scores", "final_winners", "final_length", "final_truncated"):
+            shown, kept = getattr(row, name), getattr(step, name)
+            assert np.array_equal(shown[step.terminated], kept[step.terminated]), name
+    assert ended > 4
+    assert not np.array_equal(rollout[0].mask, rollout[1].mask)
+    assert plain.states.tobytes() == rows.states.tobytes()
+
+
+def test_out_can_be_mixed_with_the_own_arrays() -> None:
+    plain, mixed = (vector.make("card", num_envs=4, seed=2, rules={"max_turns": 12}) for _ in range(2))
+    step, shown = plain.reset(), mixed.reset()
+    row = Step.blank(4, mixed.variant)
+    for draw in range(150):
+        actions = pick(step, draw)
+        step = plain.step(actions)
+        shown = mixed.step(actions, out=row if draw % 3 == 0 else None)
+        for name in ("observation", "mask", "player", "reward", "terminated"):
+            assert np.array_equal(getattr(step, name), getattr(shown, name)), name
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Step)])
+def test_out_of_another_shape_or_type_is_refused_before_anything_moves(name: str) -> None:
+    env = vector.make("card", num_envs=4)
+    step = env.reset()
+    before, actions = env.states.tobytes(), pick(step, 0)
+    right = getattr(Step.blank(4, env.variant), name)
+    for wrong in (right[:3], right.astype(np.complex64), np.concatenate([right, right]), right[..., None]):
+        out = Step.blank(4, env.variant)
+        setattr(out, name, wrong)
+        with pytest.raises(ConfigurationError, match=rf"out\.{name} is "):
+            env.step(actions, out=out)
+        assert env.states.tobytes() == before
+
+
+def test_any_seat_can_be_observed() -> None:
+    env = vector.make("card", num_envs=5, num_players=3, seed=3)
+    step = env.reset()
+    for draw in range(30):
+        step = env.step(pick(step, draw))
+    assert np.array_equal(env.observe(step.player), step.observation)
+    single = np.zeros(GAME.observation_size, np.float32)
+    out = np.full((5, GAME.observation_size), np.nan, np.float32)
+    for seat in range(3):
+        assert env.observe(np.full(5, seat), out=out) is out
+        for row in range(5):
+            loops.observe_at(env.variant.rulesets, env.states, row, seat, single)
+            assert np.array_equal(out[row], single)
+
+
+@pytest.mark.parametrize("players", [np.full(5, 3), np.full(5, -1), np.zeros(4, int), np.zeros(5), 0])
+def test_seats_that_nobody_sits_on_can_not_be_observed(players: Any) -> None:
+    env = vector.make("card", num_envs=5, num_players=3)
+    env.reset()
+    with pytest.raises(ConfigurationError, match=r"^observe: "):
+        env.observe(players)
+    with pytest.raises(ConfigurationError, match=r"^observe: out is "):
+        env.observe(np.zeros(5, int), out=np.zeros((4, GAME.observation_size), np.float32))
+
+
+# ---------------------------------------------------------------- illegal actions
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("wrong", [-1, -(2**62), 51 + 1000, GAME.num_actions, 2**62])
+def test_illegal_actions_are_named_and_no_game_moves(wrong: int, threads: int) -> None:
+    env = vector.make("card", num_envs=6, seed=1, threads=threads)
+    step = env.reset()
+    actions = pick(step, 0)
+    actions[[1, 4]] = wrong
+    before, shown = env.states.tobytes(), snapshot(step)
+    with pytest.raises(IllegalActionError, match=rf"games 1 \(action {wrong}\), 4 \(action {wrong}\); no game has"):
+        env.step(actions)
+    assert env.states.tobytes() == before
+    assert all(np.array_equal(value, getattr(step, name)) for name, value in shown.items())
+    env.step(pick(step, 0))
+    env.close()
+
+
+def test_an_action_of_another_decision_is_illegal() -> None:
+    env = vector.make("card", num_envs=2)
+    env.reset()
+    draw = env.variant.action_number("draw 1")
+    with pytest.raises(IllegalActionError, match=rf"games 1 \(action {draw}\); no game has moved"):
+        env.step([env.variant.action_number("reveal 3"), draw])
+
+
+def test_many_illegal_actions_are_not_all_listed() -> None:
+    env = vector.make("card", num_envs=50)
+    env.reset()
+    with pytest.raises(IllegalActionError) as error:
+        env.step(np.full(50, -1))
+    assert str(error.value).count("(action -1)") == vector.MOST_NAMED
+    assert "..." in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        np.zeros(3, int),
+        np.zeros(5, int),
+        np.zeros((4, 1), int),
+        np.zeros(4),
+        np.zeros(4, bool),
+        np.array(["a"] * 4),
+        np.array([3, 3, 3, None]),
+        3,
+        None,
+        [],
+        [3.0, 3.0, 3.0, 3.0],
+    ],
+)
+def test_what_is_not_one_integer_a_game_is_refused(actions: Any) -> None:
+    env = vector.make("card", num_envs=4)
+    env.reset()
+    before = env.states.tobytes()
+    with pytest.raises(IllegalActionError, match="expected 4 integers, one action a game"):
+        env.step(actions)
+    assert env.states.tobytes() == before
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64])
+def test_integers_of_any_width_are_taken(dtype: Any) -> None:
+    env, other = vector.make("card", num_envs=4), vector.make("card", num_envs=4)
+    step = env.reset()
+    other.reset()
+    actions = pick(step, 3)
+    env.step(actions)
+    other.step(actions.astype(dtype))
+    assert env.states.tobytes() == other.states.tobytes()
+    other.step([int(action) for action in pick(other._step, 1)])
+
+
+def test_stepping_before_the_first_reset_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="reset"):
+        vector.make("card", num_envs=2).step([3, 3])
+
+
+# ---------------------------------------------------------------- what can't be made
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_envs": 0}, "num_envs: 0 is not a whole number from 1 up"),
+        ({"num_envs": -3}, "num_envs: -3"),
+        ({"num_envs": 2.0}, r"num_envs: 2\.0"),
+        ({"num_envs": True}, "num_envs: True"),
+        ({"threads": 0}, "threads: 0"),
+        ({"threads": "2"}, "threads: '2'"),
+        ({"num_players": 1}, "num_players: 1; .* is for 2 to 4 players"),
+        ({"num_players": 5}, "num_players: 5; .* is for 2 to 4 players"),
+        ({"reward": "winner"}, "reward: no 'winner'; there are win, margin, score"),
+        ({"reward": None}, "reward: no None"),
+        ({"rules": "dpl"}, "no edition 'dpl'"),
+        ({"rules": {"turns": 3}}, "no option 'turns'"),
+        ({"components": "no/such/file.json"}, "components: can't read"),
+        ({"components": {}}, "action_cards: expected an object"),
+        ({"seed": -1}, "seed: -1"),
+        ({"seed": 2**64}, "seed: 18446744073709551616"),
+        ({"seed": 1.0}, r"seed: 1\.0"),
+        ({"seed": None}, "seed: None"),
+        ({"seed": False}, "seed: False"),
+        ({"seed": "7"}, "seed: '7'"),
+    ],
+)
+def test_what_can_not_be_made_is_refused_in_words(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        vector.make("card", **options)
+
+
+@pytest.mark.parametrize("game", ["cards", "", None, 3, ["card"], b"card"])
+def test_unknown_games_are_refused(game: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"no game .*; the games are "):
+        vector.make(game)
+
+
+def test_a_bad_seed_at_reset_leaves_the_environment_as_it_was() -> None:
+    env = vector.make("card", num_envs=2, seed=6)
+    step = env.reset()
+    before = env.states.tobytes()
+    with pytest.raises(ConfigurationError, match="seed"):
+        env.reset(seed=-1)
+    assert env.states.tobytes() == before
+    env.step(pick(step, 0))
+    env.reset()
+    assert env.states.tobytes() == before
+
+
+def test_the_largest_seed_is_a_seed() -> None:
+    first = vector.make("card", num_envs=1, seed=2**64 - 1).reset()
+    assert not np.array_equal(first.observation, vector.make("card", num_envs=1, seed=0).reset().observation)
+    assert np.array_equal(
+        first.observation,
+        vector.make("card", num_envs=1, seed=np.uint64(2**64 - 1)).reset().observation,  # type: ignore[arg-type]
+    )
+
+
+def test_closing_twice_is_harmless_and_the_games_go_on() -> None:
+    env = vector.make("card", num_envs=4, threads=2)
+    step = env.reset()
+    env.close()
+    env.close()
+    env.step(pick(step, 0))
+    assert issubclass(IllegalActionError, SiberiaError)
