@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -258,6 +259,9 @@ def demo(
 
 def main() -> None:
     """Entry point of the command `siberia`."""
+    # Threads of torch that wait by spinning bring training to a standstill beside any other busy process.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
     app()
 
 
