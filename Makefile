@@ -27,7 +27,7 @@ demo: setup
 	$(BIN)/siberia demo $(GAME) --out runs/demo-$(GAME)
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --nbmake tests notebooks
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow

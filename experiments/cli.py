@@ -95,7 +95,7 @@ def train(
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/train"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out after a stop or kill.")] = False,
     threads: Annotated[int, typer.Option(help="Threads of torch; with 1 a run can be repeated exactly.")] = 2,
-    reward: Annotated[str, typer.Option(help="What is maximised: win, margin or score.")] = "win",
+    reward: Annotated[str, typer.Option(help="What is maximised: win, margin or score.")] = "margin",
 ) -> None:
     """Train a policy by self-play with MaskablePPO (needs the extra `train`).
 

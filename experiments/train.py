@@ -79,12 +79,12 @@ class TrainOptions:
     steps: int = 64
     batch_size: int = 2048
     epochs: int = 3
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     entropy: float = 0.01
     gae_lambda: float = 0.95
     clip_range: float = 0.2
     network: tuple[int, ...] = (256, 128)
-    reward: str = "win"
+    reward: str = "margin"
     mix: Mix = field(default_factory=Mix)
     threads: int = 2
     checkpoint_seconds: float = 30.0
