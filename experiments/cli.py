@@ -192,7 +192,9 @@ def record(
 @app.command()
 @refusing_bad_input
 def replay(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of game records.")],
+    names: Annotated[
+        list[str], typer.Argument(metavar="[GAME] FILE", help="A file of game records; a game it has to be of.")
+    ],
     quiet: Annotated[bool, typer.Option("--quiet", help="Only check.")] = False,
 ) -> None:
     """Check game records by playing them again, and print them.
@@ -201,11 +203,16 @@ def replay(
 
     siberia replay games.jsonl
 
+    siberia replay card games.jsonl   [dim](refuses records of another game)[/dim]
+
     siberia replay --quiet games.jsonl
     """
     from siberia_experiments.record_games import tell_records
 
-    for line in tell_records(file):
+    *games, file = names
+    if len(games) > 1:
+        raise ConfigurationError(f"replay: one game and one file, or just a file; got {' '.join(names)}")
+    for line in tell_records(Path(file), find_game(games[0]) if games else None):
         if not quiet:
             typer.echo(line)
     if quiet:

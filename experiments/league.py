@@ -25,8 +25,8 @@ class Mix:
         kept: how many past selves are kept; a newcomer takes the place of a random one but the newest.
     """
 
-    past: float = 0.15
-    baselines: float = 0.25
+    past: float = 0.1
+    baselines: float = 0.4
     kept: int = 6
 
 

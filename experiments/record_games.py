@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siberia_agents.interface import Agent
-from siberia_env.game import States, Variant
+from siberia_env.errors import RecordError
+from siberia_env.game import Game, States, Variant
 from siberia_env.record import Record, describe, play_and_record, read_records, write_records
 from siberia_env.view import view_state
 from siberia_experiments.display import counting
@@ -44,13 +45,15 @@ def record_games(variant: Variant, agents: Sequence[Agent], games: int, seed: in
     write_records(path, counted())
 
 
-def tell_records(path: Path) -> Iterator[str]:
+def tell_records(path: Path, game: Game | None = None) -> Iterator[str]:
     """Check every record in the file `path` by replaying it, and tell it line by line.
 
     Raises:
-        RecordError: the line number and what is wrong.
+        RecordError: the line number and what is wrong; a record of another game than `game` is.
     """
     for number, record in enumerate(read_records(path)):
+        if game is not None and record.header["game"] != game.name:
+            raise RecordError(f"line {record.first_line}: a record of {record.header['game']!r}, not of {game.name!r}")
         if number:
             yield ""
         yield from describe(record)
