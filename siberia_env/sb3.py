@@ -230,16 +230,17 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     def get(  # type: ignore[override]  # as in the parent class, whose samples have masks too
         self, batch_size: int | None = None
     ) -> Generator[MaskableRolloutBufferSamples, None, None]:
-        """Minibatches of the decisions that are learnt from, in random order."""
-        games = np.flatnonzero(self.learns.reshape(-1))
-        order = self.random.permutation(games)
+        """Minibatches of the decisions that are learnt from, in random order, all of about `batch_size`.
+
+        They are evened out: advantages are normalised a minibatch, and the spread of a remainder of one is not a
+        number.
+        """
+        order = self.random.permutation(np.flatnonzero(self.learns.reshape(-1)))
         rows = {
             name: getattr(self, name).reshape(self.buffer_size * self.n_envs, -1)
             for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
         }
-        size = batch_size or len(order)
-        for start in range(0, len(order), size):
-            chosen = order[start : start + size]
+        for chosen in np.array_split(order, max(1, round(len(order) / (batch_size or len(order))))):
             data = {name: th.as_tensor(array[chosen], device=self.device) for name, array in rows.items()}
             yield MaskableRolloutBufferSamples(
                 observations=data["observations"],
