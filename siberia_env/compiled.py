@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from llvmlite.ir import Constant
-from numba.core import event
+import numpy as np
+from numba.core import event, types
+from numba.core.cgutils import alloca_once
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
+from numba.np.arrayobj import make_array, populate_array
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,18 +96,27 @@ def cache_folder(function: Callable[..., Any]) -> Path:
     return cache_root() / sources_hash(*packages.items())
 
 
+def _compiled(function: F, **options: Any) -> F:
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder(function)) if not PLAIN_PYTHON else before
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
 def kernel(function: F) -> F:
     """Compile `function` with numba when it is first called, and keep the result for later processes.
 
     Integer arithmetic in kernels wraps in silence when compiled and warns in plain Python: read a state's
     fields through `int()` before calculating with them.
     """
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder(function)) if not PLAIN_PYTHON else before
-    try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    return _compiled(function)
+
+
+def kernel_part(function: F) -> F:
+    """A kernel that becomes a part of each kernel that calls it, however long it is, instead of a call."""
+    return _compiled(function, forceinline=True)
 
 
 if PLAIN_PYTHON:
@@ -117,6 +127,14 @@ if PLAIN_PYTHON:
         Every row that a loop takes from a counted array costs locked instructions, at each call it is passed to.
         """
         return array
+
+    def stack_array(size: int, number: Any) -> Any:
+        """An array of `size` (a constant) values of type `number`, not cleared; it dies with the kernel that asks.
+
+        The compiler knows that nothing else shares its memory: what is written there leaves the values of a
+        state as they are, so it can read, convert and write many numbers in one instruction.
+        """
+        return np.empty(size, number)
 
 else:
 
@@ -129,10 +147,29 @@ else:
 
         def without_owner(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             view = make_array(array)(context, builder, arguments[0])
-            view.meminfo = Constant(view.meminfo.type, None)
+            view.meminfo = view.meminfo.type(None)
             return view._getvalue()
 
         return array(array), without_owner
+
+    @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+    def stack_array(typing_context: Any, size: Any, number: Any) -> Any:
+        """An array of `size` (a constant) values of type `number`, not cleared; it dies with the kernel that asks.
+
+        The compiler knows that nothing else shares its memory: what is written there leaves the values of a
+        state as they are, so it can read, convert and write many numbers in one instruction.
+        """
+        result = types.Array(number.dtype, 1, "C")
+
+        def allocate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            length = context.get_constant(types.intp, size.literal_value)
+            item_size = context.get_constant(types.intp, number.dtype.bitwidth // 8)
+            data = alloca_once(builder, context.get_value_type(number.dtype), size=length)
+            array = make_array(result)(context, builder)
+            populate_array(array, data, [length], [item_size], item_size, None)
+            return array._getvalue()
+
+        return result(size, number), allocate
 
 
 class _CompileNotice(event.Listener):  # type: ignore[misc]
