@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from siberia_env.compiled import borrowed, kernel
+from siberia_env.compiled import borrowed, kernel, kernel_part
 from siberia_env.game import (
     MAX_PLAYERS,
     apply,
@@ -48,7 +48,7 @@ def deal_at(rulesets: Any, states: Any, i: int, seed: Any, slot: int, episode: i
     deal(rulesets[0], states[i], mix(seed, slot, episode))
 
 
-@kernel
+@kernel_part
 def settle(ruleset: Any, state: Any) -> None:
     """Resolve chance until a decision is due or the game is over."""
     while is_chance(ruleset, state):
@@ -198,7 +198,7 @@ def first_illegal(rulesets: Any, states: Any, actions: Any, start: int, stop: in
     return stop
 
 
-@kernel
+@kernel_part
 def view_game(rulesets: Any, states: Any, i: int, observation: Any, mask: Any, num_legal: Any, player: Any) -> None:
     """Write row `i` of a batch: whose turn, its mask and (unless `observation` has no columns) what it sees."""
     ruleset, state = rulesets[0], states[i]
@@ -306,7 +306,7 @@ def determinize_batch(rulesets: Any, states: Any, players: Any, seed: Any) -> No
 # ---------------------------------------------------------------- random play
 
 
-@kernel
+@kernel_part
 def sample_legal(mask: Any, count: int, bits: Any) -> int:
     """One of the `count` legal actions of `mask`, chosen by 64 random `bits`."""
     rank = scale(bits, count)
