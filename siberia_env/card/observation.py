@@ -47,8 +47,8 @@ from siberia_env.card.rules import (
     salesman_on_offer,
     worker_on_offer,
 )
-from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOT_PAYING, NOTHING, OVER, PAYING, Ruleset, State
-from siberia_env.compiled import kernel
+from siberia_env.card.state import CHOOSE, DISCOVER, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, Ruleset, State
+from siberia_env.compiled import kernel, kernel_part, stack_array
 from siberia_env.game import Block, block_scales, block_slices
 
 NUM_PHASES = len((DISCOVER, CHOOSE, PAYING))
@@ -57,6 +57,10 @@ PLAYER_COUNTS = MAX_PLAYERS - 1
 MONEY_UNIT = 32  # thousands
 KIND_UNIT = 4  # cards of one kind
 VALUE_UNIT = 8  # thousands, one resource card
+
+# Numbers for all resources packed into one of 64 bits: adding two adds them all.
+COUNT_BITS, SUM_BITS = 8, 12
+MOST_COUNT, MOST_SUM = 2**COUNT_BITS - 1, 2**SUM_BITS - 1
 
 BLOCKS: tuple[Block, ...] = (
     Block(
@@ -132,6 +136,7 @@ HIDDEN_BLOCKS: tuple[Block, ...] = (
     Block("next_value", (NEXT_RESOURCE_CARDS,), "nobody", VALUE_UNIT, "thousands printed on those"),
 )
 
+SIZE = sum(block.size for block in BLOCKS)
 SCALES = block_scales(BLOCKS)
 HIDDEN_SCALES = block_scales(HIDDEN_BLOCKS)
 
@@ -188,192 +193,212 @@ NEXT_VALUE: int = _HIDDEN_START["next_value"]
 @kernel
 def observe(ruleset: Ruleset, state: State, player: int, observation: Any) -> None:
     """Write what `player` sees into `observation` (float32): quantities block by block, then all scaled at once."""
-    observation[:] = np.float32(0)
-    _what_if(ruleset, state, player, observation)
-    _own_hand(ruleset, state, player, observation)
-    _row(ruleset, state, observation)
-    _seats(ruleset, state, player, observation)
-    _unseen(ruleset, state, player, observation)
-    _turn(ruleset, state, player, observation)
-    _scale(observation, SCALES)
+    quantities = stack_array(SIZE, np.int16)  # whole numbers, no jumps: `_fractions` come last
+    for index in range(SIZE):
+        quantities[index] = 0
+    _what_if(ruleset, state, player, quantities)
+    _own_hand(ruleset, state, player, quantities)
+    _row(ruleset, state, quantities)
+    _seats(ruleset, state, player, quantities)
+    _unseen(ruleset, state, player, quantities)
+    _turn(ruleset, state, player, quantities)
+    for index in range(SIZE):
+        observation[index] = _scaled(np.float32(quantities[index]), SCALES[index])
+    _fractions(ruleset, state, quantities, observation)
 
 
-@kernel
-def _scale(observation: Any, scales: Any) -> None:
-    """From quantities to values in [-1, 1]."""
-    for index in range(scales.shape[0]):
-        observation[index] = max(min(observation[index] * scales[index], np.float32(1)), np.float32(-1))
+@kernel_part
+def _scaled(quantity: Any, scale: Any) -> Any:
+    """From a quantity to a value in [-1, 1]."""
+    return max(min(quantity * scale, np.float32(1)), np.float32(-1))
 
 
-@kernel
+@kernel_part
 def _seated(player: int, seat: int, players: int) -> int:
-    """The player who sits `seat` seats after `player`."""
-    other = player + seat
-    return other - players if other >= players else other
+    """The player who sits `seat` seats after `player`; for an empty seat a number that no player has.
+
+    The fields of a player who is not there are zero: blocks need not ask whether a seat is taken.
+    """
+    other = player + seat - players
+    other = other + players if other < 0 else other
+    return other if seat < players else seat
 
 
-@kernel
-def _what_if(ruleset: Ruleset, state: State, player: int, observation: Any) -> None:
+@kernel_part
+def _seat_of(other: int, player: int, players: int) -> int:
+    """How many seats after `player` the player `other` sits; any seat for NOBODY."""
+    seat = other - player
+    return seat + players if seat < 0 else seat
+
+
+@kernel_part
+def _what_if(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """`gain` and `mine_cards`: what each action would bring now, to each seat."""
     players = int(ruleset.num_players)
-    ranks = 0  # eight bits a resource: its face-up cards nearer to the headframe (C11)
+    rank, owner = stack_array(ROW_SLOTS, np.int64), stack_array(ROW_SLOTS, np.int64)
+    value, best_value = stack_array(ROW_SLOTS, np.int64), stack_array(ROW_SLOTS, np.int64)
+    face_up = 0  # for all resources in one number: face-up cards so far, those nearer to the headframe (C11)
     for slot in range(ROW_SLOTS):
-        if state.face_up[slot] == 0:
-            continue
-        number = int(state.row[slot])
+        shown = int(state.face_up[slot])
+        number = int(state.row[slot]) * shown  # any card while hidden: nothing of it counts
         resource = int(ruleset.card_resource[number])
-        value = np.float32(ruleset.card_value[number])
-        best_value = np.float32(ruleset.card_best_value[number])
-        owner = int(state.salesman_owner[resource])
-        rank = (ranks >> (8 * resource)) & 255
-        ranks += 1 << (8 * resource)
-        for seat in range(players):
-            other = _seated(player, seat, players)
-            if rank < state.workers[other]:
-                index = GAIN + seat * NUM_CARD_ACTIONS + resource
-                observation[index] += best_value if owner == other else value
-                observation[MINE_CARDS + seat * NUM_RESOURCES + resource] += np.float32(1)
-    for seat in range(players):
-        other = _seated(player, seat, players)
+        nearer = (face_up >> (COUNT_BITS * resource)) & MOST_COUNT
+        rank[slot] = nearer + ((1 - shown) << COUNT_BITS)  # out of reach for any number of workers while hidden
+        owner[slot] = state.salesman_owner[resource]
+        value[slot] = int(ruleset.card_value[number]) << (SUM_BITS * resource)
+        best_value[slot] = int(ruleset.card_best_value[number]) << (SUM_BITS * resource)
+        face_up += shown << (COUNT_BITS * resource)
+    for seat in range(MAX_PLAYERS):
+        other, present = _seated(player, seat, players), seat < players
         gain = GAIN + seat * NUM_CARD_ACTIONS - CARD_ACTIONS
-        if state.workers_left > 0:
-            observation[gain + HIRE_WORKER] = person_value(ruleset, state, other, WORKER)
-        for symbol in range(NUM_SYMBOLS):
-            if salesman_on_offer(state, symbol):
-                observation[gain + HIRE_SALESMAN + symbol] = salesman_gain(ruleset, state, other, symbol)
-        investor = person_value(ruleset, state, other, INVESTOR)
+        workers = int(state.workers[other])
+        mined = 0  # for all resources in one number
+        for slot in range(ROW_SLOTS):
+            worth = int(best_value[slot]) if owner[slot] == other else int(value[slot])
+            mined += worth if rank[slot] < workers else 0
         for resource in range(NUM_RESOURCES):
-            if investor_on_offer(state, resource):
-                observation[gain + HIRE_INVESTOR + resource] = investor
+            quantities[gain + MINE + resource] = (mined >> (SUM_BITS * resource)) & MOST_SUM
+            cards = min(workers, (face_up >> (COUNT_BITS * resource)) & MOST_COUNT)
+            quantities[MINE_CARDS + seat * NUM_RESOURCES + resource] = cards
+        worker = person_value(ruleset, state, other, WORKER)
+        investor = person_value(ruleset, state, other, INVESTOR)
+        quantities[gain + HIRE_WORKER] = (present & (state.workers_left > 0)) * worker
+        for symbol in range(NUM_SYMBOLS):
+            offered = present & salesman_on_offer(state, symbol)
+            quantities[gain + HIRE_SALESMAN + symbol] = offered * salesman_gain(ruleset, state, other, symbol)
+        for resource in range(NUM_RESOURCES):
+            quantities[gain + HIRE_INVESTOR + resource] = (present & investor_on_offer(state, resource)) * investor
 
 
-@kernel
-def _own_hand(ruleset: Ruleset, state: State, player: int, observation: Any) -> None:
+@kernel_part
+def _own_hand(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """`payable`, `payment`, `hand`, `symbols`, and the known parts of hands."""
     for symbol in range(NUM_SYMBOLS):
-        observation[SYMBOL_COUNTS + symbol] = state.symbols[player, symbol]
-        observation[PAYMENT + symbol] = fewest_cards(state, player, symbol)
+        quantities[SYMBOL_COUNTS + symbol] = state.symbols[player, symbol]
+        quantities[PAYMENT + symbol] = fewest_cards(state, player, symbol)
     payable = PAYABLE - CARD_ACTIONS
     for resource in range(NUM_RESOURCES):
-        observation[payable + MINE + resource] = can_pay(state, player, resource)
-    if can_pay(state, player, WORKER):
-        observation[payable + HIRE_WORKER] = worker_on_offer(ruleset, state, player)
-    if can_pay(state, player, SALESMAN):
-        for symbol in range(NUM_SYMBOLS):
-            observation[payable + HIRE_SALESMAN + symbol] = salesman_on_offer(state, symbol)
-    if can_pay(state, player, INVESTOR):
-        for resource in range(NUM_RESOURCES):
-            observation[payable + HIRE_INVESTOR + resource] = investor_on_offer(state, resource)
+        quantities[payable + MINE + resource] = can_pay(state, player, resource)
+    salesman, investor = can_pay(state, player, SALESMAN), can_pay(state, player, INVESTOR)
+    quantities[payable + HIRE_WORKER] = can_pay(state, player, WORKER) & worker_on_offer(ruleset, state, player)
+    for symbol in range(NUM_SYMBOLS):
+        quantities[payable + HIRE_SALESMAN + symbol] = salesman & salesman_on_offer(state, symbol)
+    for resource in range(NUM_RESOURCES):
+        quantities[payable + HIRE_INVESTOR + resource] = investor & investor_on_offer(state, resource)
     for kind in range(NUM_KINDS):
-        observation[HAND + kind] = state.hand[player, kind]
+        quantities[HAND + kind] = state.hand[player, kind]
     if ruleset.num_players == 2:
         for kind in range(NUM_KINDS):
-            observation[KNOWN_HAND + kind] = state.known[1 - player, kind]
-            observation[EXPOSED_HAND + kind] = state.known[player, kind]
+            quantities[KNOWN_HAND + kind] = state.known[1 - player, kind]
+            quantities[EXPOSED_HAND + kind] = state.known[player, kind]
 
 
-@kernel
+@kernel_part
 def fewest_cards(state: State, player: int, symbol: int) -> int:
     """The fewest cards with which `player` can pay for `symbol` (C10); 0 if it can't be paid."""
-    if not can_pay(state, player, symbol):
-        return 0
-    needed = 1 if has_investor(state, player, symbol) else 2
-    return needed if state.symbols[player, symbol] >= needed else needed + 1
+    needed = 2 - has_investor(state, player, symbol)
+    return can_pay(state, player, symbol) * (needed + (int(state.symbols[player, symbol]) < needed))
 
 
-@kernel
-def _row(ruleset: Ruleset, state: State, observation: Any) -> None:
+@kernel_part
+def _row(ruleset: Ruleset, state: State, quantities: Any) -> None:
     """`row_resource`, `row_value`, `row_hidden`."""
     for slot in range(ROW_SLOTS):
-        if may_reveal(state, slot):
-            observation[ROW_HIDDEN + slot] = 1
-        elif state.row[slot] != EMPTY:
-            number = int(state.row[slot])
-            observation[ROW_RESOURCE + slot * NUM_RESOURCES + int(ruleset.card_resource[number])] = 1
-            observation[ROW_VALUE + slot] = ruleset.card_value[number]
+        shown = int(state.face_up[slot])
+        number = int(state.row[slot]) * shown
+        quantities[ROW_RESOURCE + slot * NUM_RESOURCES + int(ruleset.card_resource[number])] = shown
+        quantities[ROW_VALUE + slot] = shown * int(ruleset.card_value[number])
+        quantities[ROW_HIDDEN + slot] = may_reveal(state, slot)
 
 
-@kernel
-def _seats(ruleset: Ruleset, state: State, player: int, observation: Any) -> None:
+@kernel_part
+def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """What each player holds: hand sizes, persons, captured cards, scores and margins."""
     players = int(ruleset.num_players)
     own_score = int(state.score[player])
     best_other = -1
-    for seat in range(players):
-        other = _seated(player, seat, players)
-        observation[PRESENT + seat] = 1
-        observation[HAND_SIZES + seat] = state.hand_size[other]
-        observation[WORKER_COUNTS + seat] = state.workers[other]
-        for symbol in range(NUM_SYMBOLS):
-            observation[SALESMEN + seat * NUM_SYMBOLS + symbol] = state.salesman_owner[symbol] == other
+    for seat in range(MAX_PLAYERS):
+        other, present = _seated(player, seat, players), seat < players
+        quantities[PRESENT + seat] = present
+        quantities[HAND_SIZES + seat] = state.hand_size[other]
+        quantities[WORKER_COUNTS + seat] = state.workers[other]
         for resource in range(NUM_RESOURCES):
             index = seat * NUM_RESOURCES + resource
-            observation[INVESTORS + index] = state.investor_owner[resource] == other
-            observation[CAPTURED + index] = state.captured[other, resource]
-            observation[CAPTURED_VALUE + index] = state.captured_value[other, resource]
+            quantities[CAPTURED + index] = state.captured[other, resource]
+            quantities[CAPTURED_VALUE + index] = state.captured_value[other, resource]
         score = int(state.score[other])
-        observation[SCORES + seat] = score
+        quantities[SCORES + seat] = score
+        quantities[MARGIN + seat] = present * (own_score - score)
         if seat > 0:
-            best_other = max(best_other, score)
-            observation[MARGIN + seat] = own_score - score
-    observation[MARGIN] = own_score - best_other
-    observation[WORKERS_LEFT] = state.workers_left
-    observation[PLAYERS + players - 2] = 1
-    observation[EDITION + int(ruleset.edition)] = 1
-    observation[SEAT + player] = 1
+            best_other = max(best_other, score if present else -1)
+    quantities[MARGIN] = own_score - best_other
+    for symbol in range(NUM_SYMBOLS):
+        owner = int(state.salesman_owner[symbol])
+        quantities[SALESMEN + _seat_of(owner, player, players) * NUM_SYMBOLS + symbol] = owner != NOBODY
+    for resource in range(NUM_RESOURCES):
+        owner = int(state.investor_owner[resource])
+        quantities[INVESTORS + _seat_of(owner, player, players) * NUM_RESOURCES + resource] = owner != NOBODY
+    quantities[WORKERS_LEFT] = state.workers_left
+    quantities[PLAYERS + players - 2] = 1
+    quantities[EDITION + int(ruleset.edition)] = 1
+    quantities[SEAT + player] = 1
 
 
-@kernel
-def _unseen(ruleset: Ruleset, state: State, player: int, observation: Any) -> None:
-    """Unseen cards, the discard pile and the sizes of the stacks."""
+@kernel_part
+def _unseen(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
+    """Unseen cards, the discard pile and the sizes of the stacks; of `unseen_value` the sum."""
     for kind in range(NUM_KINDS):
         unseen = int(ruleset.action_cards[kind]) - int(state.hand[player, kind]) - int(state.discard[kind])
-        observation[UNSEEN_ACTIONS + kind] = unseen
-        observation[DISCARD + kind] = state.discard[kind]
+        quantities[UNSEEN_ACTIONS + kind] = unseen
+        quantities[DISCARD + kind] = state.discard[kind]
     if ruleset.num_players == 2:
         for kind in range(NUM_KINDS):
-            observation[UNSEEN_ACTIONS + kind] -= np.float32(state.known[1 - player, kind])
-    for resource in range(NUM_RESOURCES):
-        observation[UNSEEN_RESOURCES + resource] = ruleset.resource_cards[resource]
-        observation[UNSEEN_VALUE + resource] = ruleset.resource_value[resource]
-    for other in range(ruleset.num_players):
-        for resource in range(NUM_RESOURCES):
-            observation[UNSEEN_RESOURCES + resource] -= np.float32(state.captured[other, resource])
-            observation[UNSEEN_VALUE + resource] -= np.float32(state.captured_value[other, resource])
+            quantities[UNSEEN_ACTIONS + kind] -= int(state.known[1 - player, kind])
+    face_up, values = 0, 0  # for all resources in one number
     for slot in range(ROW_SLOTS):
-        if state.face_up[slot]:
-            number = int(state.row[slot])
-            resource = int(ruleset.card_resource[number])
-            observation[UNSEEN_RESOURCES + resource] -= np.float32(1)
-            observation[UNSEEN_VALUE + resource] -= np.float32(ruleset.card_value[number])
-    for resource in range(NUM_RESOURCES):  # from the sum of the values to their mean
-        observation[UNSEEN_VALUE + resource] /= max(observation[UNSEEN_RESOURCES + resource], np.float32(1))
-    observation[STACKS] = state.action_stack_size
-    observation[STACKS + 1] = state.discard_size
+        shown = int(state.face_up[slot])
+        number = int(state.row[slot]) * shown
+        resource = int(ruleset.card_resource[number])
+        face_up += shown << (COUNT_BITS * resource)
+        values += (shown * int(ruleset.card_value[number])) << (SUM_BITS * resource)
+    for resource in range(NUM_RESOURCES):
+        cards = int(ruleset.resource_cards[resource]) - ((face_up >> (COUNT_BITS * resource)) & MOST_COUNT)
+        value = int(ruleset.resource_value[resource]) - ((values >> (SUM_BITS * resource)) & MOST_SUM)
+        for other in range(MAX_PLAYERS):
+            cards -= int(state.captured[other, resource])
+            value -= int(state.captured_value[other, resource])
+        quantities[UNSEEN_RESOURCES + resource] = cards
+        quantities[UNSEEN_VALUE + resource] = value
+    quantities[STACKS] = state.action_stack_size
+    quantities[STACKS + 1] = state.discard_size
 
 
-@kernel
-def _turn(ruleset: Ruleset, state: State, player: int, observation: Any) -> None:
+@kernel_part
+def _turn(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """What is being decided, by whom, and how far the end is."""
     players = int(ruleset.num_players)
-    to_move = _seated(int(state.player), players - player, players)
-    if state.phase < NUM_PHASES:
-        observation[PHASE + int(state.phase)] = 1
-    if state.phase != OVER:
-        observation[TURN_OF + to_move] = 1
-    if state.chosen != NOTHING:
-        observation[PENDING + int(state.chosen)] = 1
-    if state.payment != NOT_PAYING:
-        observation[PAYMENT_STEP + int(state.payment) - 1] = 1
-    observation[TO_REVEAL] = state.resource_stack_size
-    observation[TO_REVEAL + 1] = int(state.resource_stack_size) + int(state.face_down)
-    if state.turns_to_end > 0:
-        own_turns = 0
-        for turn in range(state.turns_to_end):
-            own_turns += (to_move + turn) % players == 0
-        observation[END_IN_SIGHT] = 1
-        observation[TURNS_TO_END] = state.turns_to_end
-        observation[OWN_TURNS_TO_END] = own_turns
+    phase, chosen, payment = int(state.phase), int(state.chosen), int(state.payment)
+    to_move = _seat_of(int(state.player), player, players)
+    quantities[PHASE + min(phase, NUM_PHASES - 1)] = phase < NUM_PHASES
+    quantities[TURN_OF + to_move] = phase != OVER
+    quantities[PENDING + max(chosen, 0)] = chosen != NOTHING
+    quantities[PAYMENT_STEP + max(payment - 1, 0)] = payment != NOT_PAYING
+    quantities[TO_REVEAL] = state.resource_stack_size
+    quantities[TO_REVEAL + 1] = int(state.resource_stack_size) + int(state.face_down)
+    turns_to_end = int(state.turns_to_end)
+    others_first = players - to_move if to_move > 0 else 0
+    quantities[END_IN_SIGHT] = turns_to_end > 0
+    quantities[TURNS_TO_END] = turns_to_end
+    quantities[OWN_TURNS_TO_END] = (others_first < turns_to_end) + (others_first + players < turns_to_end)
+
+
+@kernel_part
+def _fractions(ruleset: Ruleset, state: State, quantities: Any, observation: Any) -> None:
+    """`unseen_value`, from the sum of the values to their mean, and `turns_left`."""
+    for resource in range(NUM_RESOURCES):
+        cards = max(np.float32(quantities[UNSEEN_RESOURCES + resource]), np.float32(1))
+        mean = np.float32(quantities[UNSEEN_VALUE + resource]) / cards
+        observation[UNSEEN_VALUE + resource] = _scaled(mean, SCALES[UNSEEN_VALUE])
     observation[TURNS_LEFT] = 1.0 - int(state.turn) / int(ruleset.max_turns)
 
 
@@ -396,4 +421,5 @@ def observe_hidden(ruleset: Ruleset, state: State, observation: Any) -> None:
         number = int(state.resource_stack[int(state.resource_stack_size) - 1 - depth])
         observation[NEXT_RESOURCE + depth * NUM_RESOURCES + int(ruleset.card_resource[number])] = 1
         observation[NEXT_VALUE + depth] = ruleset.card_value[number]
-    _scale(observation, HIDDEN_SCALES)
+    for index in range(HIDDEN_SCALES.shape[0]):
+        observation[index] = _scaled(observation[index], HIDDEN_SCALES[index])

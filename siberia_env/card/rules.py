@@ -443,9 +443,8 @@ def hire_investor(ruleset: Ruleset, state: State, resource: int) -> None:
 @kernel
 def person_value(ruleset: Ruleset, state: State, player: int, person: int) -> int:
     """C16: what a person card of this kind (WORKER, SALESMAN, INVESTOR) is worth to `player`, thousands."""
-    if state.salesman_owner[person] == player:
-        return int(ruleset.salesman_value[person])
-    return PERSON_VALUE
+    value = int(ruleset.salesman_value[person])
+    return value if state.salesman_owner[person] == player else PERSON_VALUE
 
 
 @kernel
