@@ -8,6 +8,7 @@ import numpy as np
 
 from siberia_agents.learned import LearnedAgent, Model, load_model
 from siberia_agents.registry import make_agent
+from siberia_env import loops
 from siberia_env.game import Variant
 from siberia_env.record import Decision, describe, read_records
 from siberia_env.view import view_state
@@ -65,7 +66,10 @@ def annotate(variant: Variant, model: Model, folder: Path) -> None:
         likelihood /= likelihood.sum()
         considered = [int(action) for action in np.argsort(-likelihood)[:MOVES_SHOWN] if decision.mask[action]]
         moves = ", ".join(f"{variant.action_names[action]} {100 * likelihood[action]:.0f}%" for action in considered)
-        return f"expects {float(model.values(observation)[0]):+.2f}; considers {moves}"
+        standing = np.zeros((1, variant.num_players), np.float32)
+        loops.standing_batch(variant.rulesets, decision.states, loops.MARGIN, standing)
+        margin = standing[0, decision.player] + model.values(observation)[0]  # the value is what is still to come
+        return f"expects a final margin of ${10_000 * margin:,.0f}; considers {moves}"
 
     (record,) = read_records(path)
     (folder / "game.txt").write_text("\n".join(describe(record, thoughts)) + "\n", encoding="utf-8")

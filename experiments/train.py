@@ -58,10 +58,12 @@ class TrainOptions:
         epochs: times each decision is learnt from.
         learning_rate: at the start; falls in a straight line to a twentieth.
         entropy: weight of the entropy bonus.
+        value_weight: weight of the value loss.
         gae_lambda: see `siberia_env.sb3.seat_advantages`.
         clip_range: of PPO.
         network: widths of the hidden layers, policy and value each.
         reward: what is maximised (`siberia_env.vector.make`).
+        shaped: whether it is paid as it goes (`siberia_env.sb3.SelfPlayPPO`).
         mix: opponents (`siberia_experiments.league.Mix`).
         threads: of torch.
         checkpoint_seconds: between two checkpoints.
@@ -79,12 +81,14 @@ class TrainOptions:
     steps: int = 64
     batch_size: int = 2048
     epochs: int = 3
-    learning_rate: float = 2e-3
-    entropy: float = 0.01
+    learning_rate: float = 3e-3
+    entropy: float = 0.02
+    value_weight: float = 0.25
     gae_lambda: float = 0.95
     clip_range: float = 0.2
-    network: tuple[int, ...] = (256, 128)
+    network: tuple[int, ...] = (128, 128)
     reward: str = "margin"
+    shaped: bool = True
     mix: Mix = field(default_factory=Mix)
     threads: int = 2
     checkpoint_seconds: float = 30.0
@@ -174,6 +178,7 @@ class Training:
             "MlpPolicy",
             SelfPlayVecEnv(self.env),
             self.league,
+            options.shaped,
             learning_rate=lambda left: options.learning_rate * max(left, 0.05),
             n_steps=options.steps,
             batch_size=options.batch_size,
@@ -182,6 +187,7 @@ class Training:
             gae_lambda=options.gae_lambda,
             clip_range=options.clip_range,
             ent_coef=options.entropy,
+            vf_coef=options.value_weight,
             policy_kwargs={"net_arch": {"pi": layers, "vf": layers}, "activation_fn": th.nn.ReLU},
             seed=options.seed,
             device="cpu",

@@ -190,6 +190,17 @@ def reward_of(kind: int, totals: Any, winners: Any, num_winners: int, players: i
 
 
 @kernel
+def standing_batch(rulesets: Any, states: Any, reward_kind: int, out: Any) -> None:
+    """What each player would be paid if every game ended as it stands, into `out` (float32 [N, P])."""
+    players = out.shape[1]
+    totals, winners = np.zeros(players, np.int64), np.zeros(players, np.int8)
+    for i in range(states.shape[0]):
+        scores(rulesets[0], states[i], totals)
+        num_winners = winner_flags(totals, players, winners)
+        reward_of(reward_kind, totals, winners, num_winners, players, out[i])
+
+
+@kernel
 def first_illegal(rulesets: Any, states: Any, actions: Any, start: int, stop: int) -> int:
     """The first game of `start` .. `stop` - 1 whose action is not legal; `stop` if all are."""
     for i in range(start, stop):

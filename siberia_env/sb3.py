@@ -123,12 +123,12 @@ def seat_advantages(
     """Generalised advantage estimation (Schulman and others, 2016), each seat on its own.
 
     Walks back through every game and keeps, for each seat, the value of its next decision, the advantage found
-    there and the reward in between.
+    there and the rewards in between.
 
     Args:
         values: float32 [T, N], of the seat on turn.
         players: int8 [T, N], that seat.
-        rewards: float32 [T, N, P], paid by the step.
+        rewards: float32 [T, N, P], paid to each seat by the step.
         ended: bool [T, N], whether the step ended the game.
         last_values: float32 [N, P], of every seat after the last step.
         gamma: discount a decision of the same seat.
@@ -150,7 +150,9 @@ def seat_advantages(
                 for seat in range(seats):
                     next_value[seat] = 0.0
                     next_advantage[seat] = 0.0
-                    reward[seat] = rewards[step, game, seat]
+                    reward[seat] = 0.0
+            for seat in range(seats):
+                reward[seat] += rewards[step, game, seat]
             seat = players[step, game]
             value = values[step, game]
             delta = reward[seat] + gamma * next_value[seat] - value
@@ -206,9 +208,9 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.players[row] = step.player
         self.learns[row] = learns
 
-    def add_outcome(self, step: Step) -> None:
-        """Book what the decisions led to."""
-        self.seat_rewards[self.pos] = step.reward
+    def add_outcome(self, step: Step, rewards: NDArray[np.float32]) -> None:
+        """Book what the decisions led to, and what each seat is paid for it (float32 [N, P])."""
+        self.seat_rewards[self.pos] = rewards
         self.ended[self.pos] = step.terminated
         self.pos += 1
         self.full = self.pos == self.buffer_size
@@ -283,14 +285,24 @@ LEARNER = -1  #: the holder of a seat that the policy in training plays
 class SelfPlayPPO(MaskablePPO):
     """MaskablePPO over a `SelfPlayVecEnv`, the rollout booked by seat.
 
-    Give `rollout_buffer_class=SeatRolloutBuffer` (the default here). `seating` decides who holds which seat;
-    without one the learner holds all.
+    `seating` decides who holds which seat; without one the learner holds all. When `shaped`, a seat is paid as it
+    goes for what its standing gains (what it would be paid if the game ended now, `VectorEnv.standing`) instead
+    of all at the end. This is potential-based shaping (Ng, Harada and Russell, 1999): the best policies stay the
+    same, and the value network predicts what is still to come.
     """
 
     rollout_buffer: SeatRolloutBuffer
 
-    def __init__(self, policy: Any, env: SelfPlayVecEnv, seating: Seating | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        policy: Any,
+        env: SelfPlayVecEnv,
+        seating: Seating | None = None,
+        shaped: bool = False,
+        **options: Any,
+    ) -> None:
         self.seating = seating
+        self.shaped = shaped
         super().__init__(policy, env, rollout_buffer_class=SeatRolloutBuffer, **options)
 
     def _setup_model(self) -> None:
@@ -319,12 +331,17 @@ class SelfPlayPPO(MaskablePPO):
         rollout_buffer.reset()
         callback.on_rollout_start()
         step = env.last
+        standing = env.env.standing()
         for _ in range(n_rollout_steps):
             actions, values, log_probs = self._decide(step)
             learns = self._override(env.env, step, actions)
             rollout_buffer.add_decision(step, actions, values, log_probs, learns & (step.num_legal > 1))
             step = env.last = env.env.step(actions)
-            rollout_buffer.add_outcome(step)
+            rewards = step.reward
+            if self.shaped:
+                before, standing = standing, env.env.standing()
+                rewards = np.where(step.terminated[:, None], step.reward, standing) - before
+            rollout_buffer.add_outcome(step, rewards)
             if self.seating is not None and step.terminated.any():
                 self.seating.reseat(np.flatnonzero(step.terminated), step)
             self.num_timesteps += env.num_envs

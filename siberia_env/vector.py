@@ -197,6 +197,12 @@ class VectorEnv:
         loops.observe_batch(self.variant.rulesets, self.states, seats, observation)
         return observation
 
+    def standing(self) -> NDArray[np.float32]:
+        """What each seat would be paid if every game ended as it stands: float32 [N, P]."""
+        standing = np.zeros((self.num_envs, self.num_players), np.float32)
+        loops.standing_batch(self.variant.rulesets, self.states, self.reward_kind, standing)
+        return standing
+
     def snapshot(self) -> dict[str, Any]:
         """All games and where they stand, to be given to `restore` later, in another process too."""
         return {
