@@ -113,12 +113,16 @@ def test_the_rules_and_their_tables_are_among_the_hashed_sources() -> None:
 
 def test_numbas_own_settings_stay_as_they_were() -> None:
     before = numba.config.CACHE_DIR
-    inner = compiled.kernel(lambda x: x)
+
+    def same(x: int) -> int:
+        return x
+
+    inner = compiled.kernel(same)
     assert before == numba.config.CACHE_DIR
-    assert inner(np.int64(3)) == 3
+    assert inner(3) == 3
     numba.config.CACHE_DIR = "somewhere"
     try:
-        compiled.kernel(lambda x: x)
+        compiled.kernel(same)
         assert numba.config.CACHE_DIR == "somewhere"
     finally:
         numba.config.CACHE_DIR = before

@@ -313,10 +313,10 @@ def recount(table: Table) -> dict[str, Any]:
             fresh.symbols[player, SYMBOLS.index(person)] += 1
         fresh.hand_size[player] = len(table.hand(player))
         for number in table.ledger.captured[player]:
-            resource = int(ruleset.card_resource[number])
+            index = int(ruleset.card_resource[number])
             printed = int(ruleset.card_value[number])
-            fresh.captured_value[player, resource] += printed
-            fresh.captured_best_value[player, resource] += max(printed, int(ruleset.salesman_value[resource]))
+            fresh.captured_value[player, index] += printed
+            fresh.captured_best_value[player, index] += max(printed, int(ruleset.salesman_value[index]))
         fresh.salesmen[player] = np.count_nonzero(state.salesman_owner == player)
         fresh.investors[player] = np.count_nonzero(state.investor_owner == player)
         fresh.score[player] = worth(table, player)
