@@ -1,4 +1,4 @@
-"""The compile cache never serves a stale kernel, and the state record is what DESIGN promises of it."""
+"""The compile cache never serves a stale kernel, and the state record is small, packed and made of integers."""
 
 from __future__ import annotations
 
