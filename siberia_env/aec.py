@@ -187,10 +187,10 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             self.episode += 1
         rulesets, states = self._rulesets, self._states
         loops.deal_at(rulesets, states, 0, np.uint64(self.seed), 0, self.episode)
-        self._player = loops.current_player_at(rulesets, states, 0)
         self._mask = np.empty(self._num_actions, np.int8)
-        loops.legal_at(rulesets, states, 0, self._mask)
-        self._observation = self._seen_by(self._player)
+        self._observation = np.empty(self._observation_size, np.float32)
+        # The step's kernel shows the first decision too: compiling another one would take seconds.
+        self._player = self._step_at(rulesets, states, 0, loops.NO_ACTION, self._observation, self._mask)
         self._live = self._has_updated = True
 
         self.agents = self.possible_agents[:]

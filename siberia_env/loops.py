@@ -30,6 +30,7 @@ from siberia_env.game import (
 )
 from siberia_env.generator import advance, mix, scale, scramble
 
+NO_ACTION = -(2**31)  #: given to `step_at` to be shown the state as it is
 ILLEGAL = -1  #: what `step_at` returns for an action that is not legal; nothing has happened
 FINISHED = -2  #: what `step_at` returns when the action ended the game
 
@@ -57,17 +58,18 @@ def settle(ruleset: Any, state: Any) -> None:
 
 @kernel
 def step_at(rulesets: Any, states: Any, i: int, action: int, observation: Any, mask: Any) -> int:
-    """Take `action` in `states[i]`; write the next player's observation and mask.
+    """Take `action` (or none: `NO_ACTION`) in `states[i]`; write the next player's observation and mask.
 
     Returns:
         The player now on turn; `FINISHED` (mask all zero, observation untouched); or `ILLEGAL`, with nothing
         changed.
     """
     ruleset, state = rulesets[0], states[i]
-    if not is_legal(ruleset, state, action):
-        return ILLEGAL
-    apply(ruleset, state, action)
-    settle(ruleset, state)
+    if action != NO_ACTION:
+        if not is_legal(ruleset, state, action):
+            return ILLEGAL
+        apply(ruleset, state, action)
+        settle(ruleset, state)
     legal(ruleset, state, mask)
     if is_over(ruleset, state):
         return FINISHED
