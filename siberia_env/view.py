@@ -1,6 +1,7 @@
 """What an agent is shown: the observation and mask of the seat on turn, and samples of what it can't see.
 
-The true states stay behind a closure: an agent gets determinized ones, so it can search but not cheat.
+The true states stay behind a closure: an agent gets determinized ones, so it can search but not cheat. A view
+keeps the states of its moment: one that is held back still samples what its player saw then.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from siberia_env import loops
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant
+from siberia_env.generator import mix
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class BatchView:
         mask: int8 [n, A].
         player: int8 [n], the seat on turn.
         sample: `sample(seed)` is an array of n states, one from each player's information set.
+        sample_row: `sample_row(seed, row)` is `sample(seed)[row : row + 1]`, without sampling the others.
     """
 
     variant: Variant
@@ -58,6 +62,7 @@ class BatchView:
     mask: NDArray[np.int8]
     player: NDArray[np.int8]
     sample: Callable[[int], States]
+    sample_row: Callable[[int, int], States]
 
     def __len__(self) -> int:
         return len(self.mask)
@@ -69,7 +74,7 @@ class BatchView:
             self.observation[row],
             self.mask[row],
             int(self.player[row]),
-            lambda seed: self.sample(seed)[row : row + 1],
+            lambda seed: self.sample_row(seed, row),
         )
 
 
@@ -82,13 +87,21 @@ def view_games(
     player: NDArray[np.int8],
 ) -> BatchView:
     """The games `rows` of a batch as their players on turn see them; arrays are those of the whole batch."""
+    held, seats = states[rows], player[rows]
 
     def sample(seed: int) -> States:
-        sampled = states[rows]
-        loops.determinize_batch(variant.rulesets, sampled, player[rows], np.uint64(seed))
+        sampled = held.copy()
+        loops.determinize_batch(variant.rulesets, sampled, seats, np.uint64(seed))
         return sampled
 
-    return BatchView(variant, observation[rows], mask[rows], player[rows], sample)
+    def sample_row(seed: int, row: int) -> States:
+        sampled = held[row : row + 1].copy()
+        whole: Any = np.uint64(seed)
+        generator = np.uint64(mix(whole, row, 0))  # as in determinize_batch
+        loops.determinize_at(variant.rulesets, sampled, 0, int(seats[row]), generator)
+        return sampled
+
+    return BatchView(variant, observation[rows], mask[rows], seats.copy(), sample, sample_row)
 
 
 def view_state(variant: Variant, states: States, i: int) -> View:
@@ -106,8 +119,10 @@ def view_state(variant: Variant, states: States, i: int) -> View:
     loops.observe_at(rulesets, states, i, player, observation)
     loops.legal_at(rulesets, states, i, mask)
 
+    held = states[i : i + 1].copy()
+
     def sample(seed: int) -> States:
-        sampled = states[i : i + 1].copy()
+        sampled = held.copy()
         loops.determinize_at(rulesets, sampled, 0, player, np.uint64(seed))
         return sampled
 
