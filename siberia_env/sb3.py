@@ -242,7 +242,8 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
             name: getattr(self, name).reshape(self.buffer_size * self.n_envs, -1)
             for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
         }
-        for chosen in np.array_split(order, max(1, round(len(order) / (batch_size or len(order))))):
+        batches = 1 if batch_size is None else max(1, min(round(len(order) / batch_size), len(order) // 2))
+        for chosen in np.array_split(order, batches) if len(order) else ():
             data = {name: th.as_tensor(array[chosen], device=self.device) for name, array in rows.items()}
             yield MaskableRolloutBufferSamples(
                 observations=data["observations"],
@@ -352,6 +353,11 @@ class SelfPlayPPO(MaskablePPO):
         rollout_buffer.book_by_seat(self._values_by_seat(env.env))
         callback.on_rollout_end()
         return True
+
+    def train(self) -> None:
+        """Learn from the rollout; from fewer than two free decisions nothing can be learnt."""
+        if np.count_nonzero(self.rollout_buffer.learns) > 1:
+            super().train()
 
     def _decide(self, step: Step) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
         """Actions, values and log-likelihoods of the policy in training, for every game."""
