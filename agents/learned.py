@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from siberia_agents.interface import Agent
 from siberia_env.errors import ModelError
-from siberia_env.game import Game, Variant, find_game
+from siberia_env.game import GAMES, Game, Variant, find_game
 from siberia_env.view import BatchView, View
 
 FORMAT = "siberia-model/1"
@@ -91,11 +90,12 @@ def load_model(path: str | Path) -> Model:
     """The model saved at `path`.
 
     Raises:
-        ModelError: there is no such file, it is damaged, or of another format or observation version.
+        ModelError: there is no such file, it is damaged, or of another format, game or observation version.
     """
     try:
         with np.load(path, allow_pickle=False) as arrays:
             metadata = json.loads(str(arrays["metadata"]))
+            _check_purpose(path, metadata)
             layers = {
                 name: [
                     (arrays[f"{name}_{number}_weight"], arrays[f"{name}_{number}_bias"])
@@ -105,19 +105,32 @@ def load_model(path: str | Path) -> Model:
             }
     except FileNotFoundError:
         raise ModelError(f"model: there is no file {path}") from None
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelError(f"model: {path} is not a model of the suite, or is damaged ({error})") from error
+    except ModelError:
+        raise
+    except Exception as error:  # whatever unpacking a damaged file runs into
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ModelError(f"model: {path} is not a model of the suite, or is damaged ({reason})") from error
+    game = find_game(metadata["game"])
+    for name, outputs in (("policy", game.num_actions), ("value", 1)):
+        _check_layers(path, name, layers[name], game.observation_size, outputs)
+    return Model(game.name, metadata["num_players"], layers["policy"], layers["value"], metadata["trained"])
+
+
+def _check_purpose(path: str | Path, metadata: dict[str, Any]) -> None:
+    """Raise `ModelError` unless this version of the suite can use a model with this `metadata`."""
     if metadata.get("format") != FORMAT:
         raise ModelError(f"model: {path} has format {metadata.get('format')!r}, this version reads {FORMAT!r}")
+    if metadata["game"] not in GAMES:
+        raise ModelError(f"model: {path} is for the game {metadata['game']!r}; the games are {', '.join(GAMES)}")
     game = find_game(metadata["game"])
     if metadata["observation"] != observation_version(game):
         raise ModelError(
             f"model: {path} was trained on observation version {metadata['observation']}, "
             f"this version of the suite has {observation_version(game)}: train it anew"
         )
-    for name, outputs in (("policy", game.num_actions), ("value", 1)):
-        _check_layers(path, name, layers[name], game.observation_size, outputs)
-    return Model(game.name, metadata["num_players"], layers["policy"], layers["value"], metadata["trained"])
+    players = metadata["num_players"]
+    if players not in range(game.min_players, game.max_players + 1) or not isinstance(metadata["trained"], dict):
+        raise ModelError(f"model: {path} is damaged: it says it is for {players!r} players")
 
 
 def _check_layers(path: str | Path, name: str, layers: Layers, inputs: int, outputs: int) -> None:
@@ -125,8 +138,10 @@ def _check_layers(path: str | Path, name: str, layers: Layers, inputs: int, outp
     width = inputs
     for weight, bias in layers:
         fits = weight.ndim == 2 and weight.shape[0] == width and bias.shape == (weight.shape[1],)
-        if not fits or weight.dtype != np.float32 or not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+        if not fits or weight.dtype != np.float32 or bias.dtype != np.float32:
             raise ModelError(f"model: {path} is damaged: the layers of its {name} network don't fit together")
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise ModelError(f"model: {path} is damaged: weights of its {name} network are not finite numbers")
         width = weight.shape[1]
     if not layers or width != outputs:
         raise ModelError(f"model: {path} is damaged: its {name} network gives {width} numbers, not {outputs}")

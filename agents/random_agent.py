@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from siberia_agents.interface import Agent
 from siberia_env import loops
 from siberia_env.game import Variant
+from siberia_env.generator import scramble
 from siberia_env.view import BatchView, View
 
 
@@ -22,7 +23,8 @@ class RandomAgent(Agent):
 
     def start(self, variant: Variant, seed: int = 0) -> None:
         """Restart the stream of random choices."""
-        self._seed = np.uint64(seed)
+        # Scrambled: games dealt under the same seed must not share their random numbers with the agent.
+        self._seed = np.uint64(scramble(np.uint64(seed % 2**64)))
         self._draws = 0
 
     def act(self, view: View) -> int:
