@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from siberia_agents.interface import Agent
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import Variant
-from siberia_env.vector import VectorEnv
+from siberia_env.generator import mix
+from siberia_env.vector import VectorEnv, check_seed
 from siberia_env.view import view_games
 
 NORMAL_95 = 1.959964  #: two-sided 95% quantile of the normal distribution
@@ -82,7 +84,7 @@ def play_games(
     The same seed gives the same games. `progress` is called with the number of games that have just ended.
 
     Raises:
-        ConfigurationError: not one agent a seat, or no games.
+        ConfigurationError: not one agent a seat, no games, or no seed.
         ModelError: an agent can't play this variant.
     """
     players = variant.num_players
@@ -90,11 +92,12 @@ def play_games(
         raise ConfigurationError(f"{len(agents)} agents for {players} seats; name one agent a seat")
     if games < 1:
         raise ConfigurationError(f"games: {games}; at least 1")
+    start_seed: Any = check_seed(seed)
     for place, agent in enumerate(agents):
-        agent.start(variant, seed + place)
+        agent.start(variant, (seed + place) % 2**64)
     entrant = (np.arange(players)[None, :] - np.arange(games)[:, None]) % players
     parts = [
-        _play_batch(variant, agents, entrant[start : start + GAMES_AT_ONCE], seed + start // GAMES_AT_ONCE, progress)
+        _play_batch(variant, agents, entrant[start : start + GAMES_AT_ONCE], int(mix(start_seed, start, 0)), progress)
         for start in range(0, games, GAMES_AT_ONCE)
     ]
     scores, winners, lengths, truncated = (np.concatenate(column) for column in zip(*parts, strict=True))
