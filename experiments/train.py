@@ -11,20 +11,22 @@ the learning rate falls with time, so runs differ with the machine.
 from __future__ import annotations
 
 import csv
+import math
 import pickle
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from siberia_agents.learned import Layers, LearnedAgent, Model
+from siberia_agents.learned import Layers, LearnedAgent, Model, observation_version
 from siberia_agents.registry import make_agent
 from siberia_env.errors import ConfigurationError, ModelError, missing_extra
 from siberia_env.game import Variant, find_game
-from siberia_env.vector import VectorEnv, check_seed
+from siberia_env.vector import VectorEnv, check_seed, reward_number
 from siberia_experiments.arena import Interval, play_games
 
 try:
@@ -33,6 +35,10 @@ try:
 
     from siberia_env.sb3 import SelfPlayPPO, SelfPlayVecEnv
     from siberia_experiments.league import League, Mix
+
+    for package in ("matplotlib", "tensorboard"):  # wanted at the end of a run or inside stable-baselines3
+        if find_spec(package) is None:
+            raise ImportError(name=package)
 except ImportError as error:
     raise missing_extra("train", "training", error.name) from error
 
@@ -99,13 +105,24 @@ class TrainOptions:
         """Raise `ConfigurationError` for a budget or a size that can't be trained with."""
         if (self.minutes is None) == (self.decisions is None):
             raise ConfigurationError("training needs one budget: minutes or decisions")
-        for name in ("minutes", "decisions", "num_envs", "steps", "batch_size", "epochs", "threads"):
+        positive = ("num_envs", "steps", "epochs", "threads", "evaluation_games", "learning_rate", "clip_range")
+        for name in ("minutes", "decisions", *positive):
             value = getattr(self, name)
-            if value is not None and not value > 0:
+            if value is not None and not 0 < value < math.inf:
                 raise ConfigurationError(f"{name}: {value}; it has to be more than 0")
-        if self.mix.past < 0 or self.mix.baselines < 0 or self.mix.past + self.mix.baselines > 1:
+        if self.batch_size < 2:
+            raise ConfigurationError(f"batch_size: {self.batch_size}; at least 2, to compare advantages")
+        if not 0 <= self.gae_lambda <= 1:
+            raise ConfigurationError(f"gae_lambda: {self.gae_lambda}; it is between 0 and 1")
+        if not self.network or min(self.network) < 1:
+            raise ConfigurationError(f"network: {self.network}; one hidden layer or more, each of 1 or more")
+        if not (self.mix.past >= 0 and self.mix.baselines >= 0 and self.mix.past + self.mix.baselines <= 1):
             raise ConfigurationError(f"mix: {self.mix}; the parts must be 0 or more and at most 1 together")
-        check_seed(self.seed)
+        if self.mix.kept < 1:
+            raise ConfigurationError(f"mix: {self.mix}; at least one past self is kept")
+        if check_seed(self.seed) >= 2**32:
+            raise ConfigurationError(f"seed: {self.seed}; for training at most 2**32 - 1, as the libraries take it")
+        reward_number(self.reward)
 
 
 @dataclass(frozen=True)
@@ -294,6 +311,7 @@ class Training:
         self._write_curve()
         checkpoint = {
             "format": CHECKPOINT_FORMAT,
+            "observation": observation_version(self.variant.game),
             "options": self.options,
             "policy": self.learner.policy.state_dict(),
             "optimizer": self.learner.policy.optimizer.state_dict(),
@@ -318,38 +336,52 @@ class Training:
         """Go on with the run in `folder` from its last checkpoint; `changes` replace options (a larger budget).
 
         Raises:
-            ModelError: there is no checkpoint, or it is damaged, of another game or of another format.
+            ConfigurationError: an option is changed to what can't be trained with, or the folder is not writable.
+            ModelError: there is no checkpoint, or it is damaged, of another game, format or observation version.
         """
         path = checkpoint_path(folder)
         if not path.exists():
             raise ModelError(f"resume: there is no checkpoint in {folder}")
         try:
             checkpoint = th.load(path, weights_only=False)
-            found = checkpoint["format"]
+            found, version = checkpoint["format"], checkpoint.get("observation")
         except Exception as error:  # whatever unpickling a damaged file runs into
-            raise ModelError(f"resume: {path} is damaged ({error})") from error
+            raise ModelError(f"resume: {path} is no checkpoint, or is damaged ({_first_line(error)})") from error
         if found != CHECKPOINT_FORMAT:
             raise ModelError(f"resume: {path} has format {found!r}, this version reads {CHECKPOINT_FORMAT!r}")
         options = checkpoint["options"]
         if options.game != game:
             raise ModelError(f"resume: {path} is a run of the game {options.game!r}, not of {game!r}")
+        current = observation_version(find_game(game))
+        if version != current:
+            raise ModelError(
+                f"resume: {path} was trained on observation version {version}, "
+                f"this version of the suite has {current}: train it anew"
+            )
         training = cls(replace(options, **changes), folder)
-        learner = training.learner
+        try:
+            training._restore(checkpoint)
+        except Exception as error:  # parts that don't fit together
+            raise ModelError(f"resume: {path} is damaged ({_first_line(error)})") from error
+        return training
+
+    def _restore(self, checkpoint: dict[str, Any]) -> None:
+        """Put everything where the checkpoint left it."""
+        learner = self.learner
         learner.policy.load_state_dict(checkpoint["policy"])
         learner.policy.optimizer.load_state_dict(checkpoint["optimizer"])
         learner.num_timesteps = checkpoint["decisions"]
         learner._n_updates = checkpoint["updates"]
-        training.iteration = checkpoint["iteration"]
-        training.seconds = training._checkpointed = checkpoint["seconds"]
-        training._evaluated = checkpoint["evaluated"]
-        training.curve = checkpoint["curve"]
-        training.league = learner.seating = pickle.loads(checkpoint["league"])
+        self.iteration = checkpoint["iteration"]
+        self.seconds = self._checkpointed = checkpoint["seconds"]
+        self._evaluated = checkpoint["evaluated"]
+        self.curve = checkpoint["curve"]
+        self.league = learner.seating = pickle.loads(checkpoint["league"])
         learner.rollout_buffer.random.bit_generator.state = checkpoint["minibatches"]
         assert isinstance(learner.env, SelfPlayVecEnv)
-        learner.env.last = training.env.restore(checkpoint["games"])
+        learner.env.last = self.env.restore(checkpoint["games"])
         learner._last_obs = learner.env.last.observation
         th.set_rng_state(checkpoint["torch"])
-        return training
 
     def _write_curve(self) -> None:
         path = self.folder / "curve.csv"
@@ -369,6 +401,11 @@ class Training:
 def checkpoint_path(folder: Path) -> Path:
     """Where a run's checkpoint is."""
     return folder / "checkpoint.pt"
+
+
+def _first_line(error: Exception) -> str:
+    """The first line of an error's message, or its kind."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
 def make_folder(folder: Path) -> None:
