@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -17,7 +17,6 @@ from siberia_env.game import GAMES, Variant, find_game
 BAD_INPUT = 2  #: exit code
 
 app = typer.Typer(
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     help="Siberia: Reiner Stockhausen's games as learning environments. Every command takes the game first.",
@@ -66,16 +65,26 @@ def read_rules(text: str) -> dict[str, Any]:
     """
     rules: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals or not name or not value:
+        name, _, value = (text.strip() for text in part.partition("="))
+        if not name or not value:
             raise ConfigurationError(f"--rules: {part!r} is not of the form NAME=VALUE")
-        rules[name.strip()] = int(value) if value.strip().lstrip("-").isdigit() else value.strip()
+        if name in rules:
+            raise ConfigurationError(f"--rules: {name} is given twice")
+        try:
+            rules[name] = int(value)
+        except ValueError:
+            rules[name] = value
     return rules
 
 
 def find_variant(game: str, players: int, rules: str, components: Path | None) -> Variant:
     """The variant that the common options describe."""
     return find_game(game).variant(players, read_rules(rules), components)
+
+
+def _was_given(context: typer.Context, option: str) -> bool:
+    source = context.get_parameter_source(option)
+    return source is not None and source.name != "DEFAULT"
 
 
 def _positive(name: str, value: float) -> None:
@@ -86,6 +95,7 @@ def _positive(name: str, value: float) -> None:
 @app.command()
 @refusing_bad_input
 def train(
+    context: typer.Context,
     game: GameName,
     players: Players = 2,
     rules: Rules = "",
@@ -114,7 +124,14 @@ def train(
 
     budget: dict[str, Any] = {"minutes": minutes, "decisions": decisions}
     if resume:
-        training = Training.resume(out, game, **(budget if minutes or decisions else {}))
+        given = {name for name in context.params if _was_given(context, name)}
+        for name in ("players", "rules", "seed", "reward"):
+            if name in given:
+                raise ConfigurationError(f"--{name}: a resumed run keeps its own; leave the option out")
+        changes = budget if given & set(budget) else {}
+        if "threads" in given:
+            changes["threads"] = threads
+        training = Training.resume(out, game, **changes)
     else:
         if checkpoint_path(out).exists():
             raise ConfigurationError(f"--out: {out} holds a run; go on with it (--resume) or name another folder")
@@ -152,10 +169,11 @@ def evaluate(
     from siberia_experiments.display import console, results_table
 
     variant = find_variant(game, players, rules, components)
-    specs = agents.split(",")
+    specs = [spec.strip() for spec in agents.split(",")]
     results = evaluation.evaluate(variant, evaluation.line_up(specs, players), games, seed)
     rows = [(spec, results, place) for place, spec in enumerate(specs)]
-    console.print(results_table(f"{variant.game.title}, {players} players", rows))
+    counted = "1 game" if games == 1 else f"{games} games"
+    console.print(results_table(f"{variant.game.title}, {players} players, {counted}, seats rotated", rows))
 
 
 @app.command()
@@ -185,7 +203,8 @@ def record(
 
     _positive("games", games)
     variant = find_variant(game, players, rules, components)
-    record_games(variant, line_up(agents.split(","), players), games, seed, out)
+    line = line_up([spec.strip() for spec in agents.split(",")], players)
+    record_games(variant, line, games, seed, out)
     typer.echo(f"{out}: {games} {'game' if games == 1 else 'games'}")
 
 
@@ -264,13 +283,23 @@ def demo(
     run_demo(TrainOptions(game, players, seed=seed, minutes=minutes), out, games)
 
 
-def main() -> None:
-    """Entry point of the command `siberia`."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of the command `siberia`: runs `arguments` (those of the process) and returns the exit code."""
     # Threads of torch that wait by spinning bring training to a standstill beside any other busy process.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")
-    app()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(given or ["--help"], prog_name="siberia", standalone_mode=False)
+    except typer.Abort:
+        return 1
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # what typer raises for a command line it can't read
+            raise
+        print(f"siberia: {' '.join(error.format_message().split())} (see --help)", file=sys.stderr)
+        return BAD_INPUT
+    return code or 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -15,15 +16,31 @@ from siberia_experiments.arena import Interval, Results
 console = Console()
 
 
+LONGEST_LABEL = 20  #: characters, so that a row of results fits into 80 columns
+
+
 def percent(rate: Interval) -> str:
     """`97.5% [95.1, 98.8]`."""
     return f"{100 * rate.value:.1f}% [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
 
 
 def dollars(score: Interval) -> str:
-    """`$91 200 [90 500, 91 900]`."""
-    value, low, high = (f"{number:,.0f}".replace(",", " ") for number in (score.value, score.low, score.high))
-    return f"${value} [{low}, {high}]"
+    """`$91 200 ± 700`."""
+    value, spread = (f"{number:,.0f}".replace(",", " ") for number in (score.value, (score.high - score.low) / 2))
+    return f"${value} ± {spread}"
+
+
+def short_label(spec: str) -> str:
+    """An agent's name for a table: of `learned:runs/mine/model.npz` the run, of a long path the end."""
+    name, colon, path = spec.partition(":")
+    path = path.removesuffix("/model.npz")
+    room = LONGEST_LABEL - len(name + colon)
+    return f"{name}{colon}{path}" if len(path) <= room else f"{name}{colon}...{path[3 - room :]}"
+
+
+def counted_names(names: Iterable[str]) -> str:
+    """`greedy, 2 random`."""
+    return ", ".join(name if count == 1 else f"{count} {name}" for name, count in Counter(names).items())
 
 
 def results_table(title: str, series: Iterable[tuple[str, Results, int]]) -> Table:
@@ -31,15 +48,13 @@ def results_table(title: str, series: Iterable[tuple[str, Results, int]]) -> Tab
     table = Table(title=title)
     table.add_column("agent")
     table.add_column("against")
-    table.add_column("games", justify="right")
-    table.add_column("win rate, 95%", justify="right")
-    table.add_column("mean score, 95%", justify="right")
+    table.add_column("win rate, 95%", justify="right", no_wrap=True)
+    table.add_column("mean score, 95%", justify="right", no_wrap=True)
     for label, results, place in series:
         others = [name for number, name in enumerate(results.entrants) if number != place]
         table.add_row(
-            label,
-            ", ".join(others),
-            str(len(results.scores)),
+            short_label(label),
+            counted_names(others),
             percent(results.win_rate(place)),
             dollars(results.mean_score(place)),
         )
@@ -82,7 +97,9 @@ class TrainingDisplay:
                 )
                 if state.point is not None:
                     rates = [percent(rate) for rate in state.point.win_rates.values()]
-                    self.points.append((f"{state.seconds:.0f}", f"{state.decisions:,}", f"{state.speed:,.0f}", *rates))
+                    self.points.append(
+                        (f"{state.seconds:.0f} s", f"{state.decisions:,}", f"{state.speed:,.0f}", *rates)
+                    )
                     if not console.is_terminal:
                         names = ", ".join(f"{name} {percent(rate)}" for name, rate in state.point.win_rates.items())
                         console.print(f"{state.seconds:.0f} s  {self.speed}; wins against {names}")
@@ -90,7 +107,7 @@ class TrainingDisplay:
 
     def _picture(self) -> Group:
         table = Table(title=self.title)
-        for column in ("seconds", "decisions", "decisions/s", "against random", "against greedy"):
+        for column in ("time", "decisions", "a second", "against random", "against greedy"):
             table.add_column(column, justify="right")
         for point in self.points[-12:]:
             table.add_row(*point)
