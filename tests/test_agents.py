@@ -1,0 +1,533 @@
+"""Agents: what they see, what they choose, and which models the learned one refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from siberia_agents import learned
+from siberia_agents.greedy import GreedyAgent, greedy_at, greedy_batch
+from siberia_agents.interface import Agent
+from siberia_agents.learned import LearnedAgent, Model, load_model, observation_version
+from siberia_agents.random_agent import RandomAgent
+from siberia_agents.registry import AGENTS, make_agent
+from siberia_env import loops, vector
+from siberia_env.card.actions import PAY
+from siberia_env.card.game import GAME
+from siberia_env.card.state import CHOOSE, DISCOVER, PAYING
+from siberia_env.errors import ConfigurationError, ModelError
+from siberia_env.game import Variant
+from siberia_env.view import BatchView, View, view_games, view_state
+from siberia_experiments.arena import play_games
+
+PLAYER_COUNTS = (2, 3, 4)
+WIDTH = 8  # of the hidden layer of test models
+
+
+def positions(players: int, games: int = 24, decisions: int = 90) -> tuple[vector.VectorEnv, vector.Step]:
+    """A batch in the middle of games that greedy and random players share; each row has come a different way."""
+    env = vector.make("card", games, players, seed=11)
+    step = env.reset()
+    plan, chance = np.zeros(games, np.int64), np.zeros(games, np.int64)
+    for draw in range(decisions):
+        greedy_batch(env.variant.rulesets, env.states, step.mask, plan)
+        loops.sample_batch(step.mask, step.num_legal, np.uint64(5), draw, chance)
+        step = env.step(np.where((np.arange(games) + draw) % 4 == 0, chance, plan))
+    return env, step
+
+
+def whole_view(env: vector.VectorEnv, step: vector.Step) -> BatchView:
+    """What is seen of every game of the batch."""
+    rows = np.arange(env.num_envs)
+    return view_games(env.variant, env.states, rows, step.observation, step.mask, step.player)
+
+
+def small_model(players: int = 2, seed: int = 0, **changes: Any) -> Model:
+    """A policy with random weights."""
+    random = np.random.default_rng(seed)
+
+    def layers(outputs: int) -> learned.Layers:
+        sizes = (GAME.observation_size, WIDTH, outputs)
+        return [
+            (random.normal(0, 1, (a, b)).astype(np.float32), random.normal(0, 1, b).astype(np.float32))
+            for a, b in pairwise(sizes)
+        ]
+
+    model = Model("card", players, layers(GAME.num_actions), layers(1), {"seed": seed})
+    return replace(model, **changes)
+
+
+# ---------------------------------------------------------------- the registry
+
+
+def test_the_registry_makes_every_agent_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    small_model().save(path)
+    for name in AGENTS:
+        agent = make_agent(f"learned:{path}" if name == "learned" else name)
+        assert agent.name == name
+        assert isinstance(agent, AGENTS[name])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("gready", "no agent 'gready'; the agents are random, greedy, learned"),
+        ("", "no agent ''"),
+        ("learned", "needs a model file: learned:PATH"),
+        ("learned:", "needs a model file: learned:PATH"),
+        ("random:3", "'random' takes no argument; got '3'"),
+        ("greedy:", "'greedy' takes no argument"),
+    ],
+)
+def test_specs_that_name_no_agent_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        make_agent(spec)
+    assert message in str(raised.value)
+
+
+# ---------------------------------------------------------------- what an agent sees
+
+
+def reachable_arrays(view: Any) -> list[NDArray[Any]]:
+    """Every array among the attributes of a view."""
+    return [value for name in dir(view) if isinstance(value := getattr(view, name), np.ndarray)]
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_no_attribute_of_a_view_is_or_shares_the_true_state(players: int) -> None:
+    env, step = positions(players)
+    batch = whole_view(env, step)
+    for view in (batch, batch.view(3), view_state(env.variant, env.states, 3)):
+        arrays = [*reachable_arrays(view), view.sample(1)]
+        assert len(arrays) >= 3
+        own = (env.states, step.observation, step.mask, step.player)
+        assert not any(np.shares_memory(array, inner) for array in arrays for inner in own)
+        assert not any(array.dtype == env.states.dtype for array in arrays[:-1])
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_samples_look_the_same_to_the_player_and_are_not_the_truth(players: int) -> None:
+    env, step = positions(players)
+    batch = whole_view(env, step)
+    differ = 0
+    for seed in range(5):
+        sampled = batch.sample(seed)
+        seen = np.zeros_like(step.observation)
+        loops.observe_batch(env.variant.rulesets, sampled, step.player, seen)
+        assert np.array_equal(seen, step.observation)
+        mask = np.zeros_like(step.mask)
+        for row in range(env.num_envs):
+            loops.legal_at(env.variant.rulesets, sampled, row, mask[row])
+        assert np.array_equal(mask, step.mask)
+        assert not np.any(sampled["generator"] == env.states["generator"])
+        differ += np.count_nonzero((sampled["hand"] != env.states["hand"]).any(axis=(1, 2)))
+        assert batch.sample(seed).tobytes() == sampled.tobytes()
+    assert differ > 2 * env.num_envs
+    assert batch.sample(1).tobytes() != batch.sample(2).tobytes()
+
+
+def test_a_row_of_a_batch_samples_what_the_batch_samples_and_only_that() -> None:
+    env, step = positions(3)
+    rows = np.array([17, 2, 9])
+    batch = view_games(env.variant, env.states, rows, step.observation, step.mask, step.player)
+    for seed in (0, 1, 2**64 - 1):
+        sampled = batch.sample(seed)
+        for row in range(3):
+            view = batch.view(row)
+            assert view.sample(seed).tobytes() == sampled[row : row + 1].tobytes()
+            assert view.player == step.player[rows[row]]
+            assert np.array_equal(view.observation, step.observation[rows[row]])
+            assert view.legal_actions == np.flatnonzero(step.mask[rows[row]]).tolist()
+
+
+def test_a_view_held_back_samples_what_was_seen_then() -> None:
+    """Otherwise an agent could ask for samples while an opponent is on turn, and see the opponent's hand."""
+    env, step = positions(2)
+    batch, single = whole_view(env, step), view_state(env.variant, env.states, 0)
+    before = [batch.sample(4), batch.view(1).sample(4), single.sample(4)]
+    observation = batch.observation.copy()
+    for _ in range(25):
+        step = env.step(step.mask.argmax(axis=1))
+    after = [batch.sample(4), batch.view(1).sample(4), single.sample(4)]
+    assert [array.tobytes() for array in before] == [array.tobytes() for array in after]
+    assert np.array_equal(batch.observation, observation)
+
+
+def test_a_view_needs_a_decision() -> None:
+    variant = GAME.variant(2, {"max_turns": 2})
+    states, mask = variant.new_states(), np.zeros(GAME.num_actions, np.int8)
+    loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
+    loops.random_playout(variant.rulesets, states, 0, mask, np.uint64(1))
+    with pytest.raises(ConfigurationError, match="no decision is due"):
+        view_state(variant, states, 0)
+
+
+class LastLegal(Agent):
+    """Gives only `act`: the batch comes from the interface."""
+
+    name = "last"
+
+    def act(self, view: View) -> int:
+        """The last legal action."""
+        assert view.sample(3).shape == (1,)
+        return view.legal_actions[-1]
+
+
+def test_an_agent_that_only_acts_answers_batches_too() -> None:
+    env, step = positions(2)
+    actions = LastLegal().act_batch(whole_view(env, step))
+    assert actions.dtype == np.int64
+    assert actions.tolist() == [int(np.flatnonzero(mask)[-1]) for mask in step.mask]
+    assert play_games(env.variant, [LastLegal(), RandomAgent()], 4).scores.shape == (4, 2)
+
+
+# ---------------------------------------------------------------- random
+
+
+def test_random_is_uniform_over_the_legal_actions() -> None:
+    env, step = positions(2, games=8)
+    row = int(step.num_legal.argmax())
+    legal = np.flatnonzero(step.mask[row])
+    assert len(legal) >= 4
+    agent, copies = RandomAgent(), 4000
+    agent.start(env.variant, 3)
+    batch = view_games(env.variant, env.states, np.full(copies, row), step.observation, step.mask, step.player)
+    counts = np.bincount(agent.act_batch(batch), minlength=GAME.num_actions)
+    assert np.flatnonzero(counts).tolist() == legal.tolist()
+    expected = copies / len(legal)
+    assert np.abs(counts[legal] - expected).max() < 5 * np.sqrt(expected)
+    single = view_state(env.variant, env.states, row)
+    assert {agent.act(single) for _ in range(60 * len(legal))} == set(legal.tolist())
+
+
+def test_random_follows_from_its_seed_and_shares_nothing_with_the_deals() -> None:
+    env, step = positions(4)
+    view = whole_view(env, step)
+
+    def choices(seed: int) -> list[int]:
+        agent = RandomAgent()
+        agent.start(env.variant, seed)
+        return [int(action) for _ in range(3) for action in agent.act_batch(view)]
+
+    assert choices(7) == choices(7)
+    assert choices(7) != choices(8)
+    plain = np.zeros(env.num_envs, np.int64)
+    loops.sample_batch(step.mask, step.num_legal, np.uint64(7), 0, plain)
+    assert choices(7)[: env.num_envs] != plain.tolist()
+
+
+# ---------------------------------------------------------------- greedy
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_greedy_chooses_the_same_over_a_hundred_determinizations(players: int) -> None:
+    samples, phases = 100, set()
+    for decisions in (1, 40, 90, 160):
+        env, step = positions(players, decisions=decisions)
+        rulesets = env.variant.rulesets
+        for row in range(env.num_envs):
+            chosen = greedy_at(rulesets, env.states, row, step.mask[row])
+            assert step.mask[row, chosen]
+            phases.add(int(env.states[row]["phase"]))
+            sampled = np.repeat(env.states[row : row + 1], samples)
+            loops.determinize_batch(rulesets, sampled, np.repeat(step.player[row], samples), np.uint64(row))
+            actions = np.zeros(samples, np.int64)
+            greedy_batch(rulesets, sampled, np.repeat(step.mask[row : row + 1], samples, axis=0), actions)
+            assert set(actions.tolist()) == {chosen}
+            assert len({state.tobytes() for state in sampled}) > 1
+    assert phases == {DISCOVER, CHOOSE, PAYING}
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_greedy_is_the_same_alone_in_a_batch_and_on_the_true_state(players: int) -> None:
+    env, step = positions(players)
+    agent, view = GreedyAgent(), whole_view(env, step)
+    agent.start(env.variant)
+    kernel = [greedy_at(env.variant.rulesets, env.states, row, step.mask[row]) for row in range(env.num_envs)]
+    assert agent.act_batch(view).tolist() == kernel
+    assert [agent.act(view.view(row)) for row in range(env.num_envs)] == kernel
+    assert [agent.act(view_state(env.variant, env.states, row)) for row in range(env.num_envs)] == kernel
+
+
+PLAIN = """
+import numpy as np
+from siberia_agents.greedy import greedy_at
+from siberia_env import loops
+from siberia_env.card.game import GAME
+
+variant = GAME.variant(3)
+states, mask = variant.new_states(), np.zeros(GAME.num_actions, np.int8)
+observation = np.zeros(GAME.observation_size, np.float32)
+loops.deal_at(variant.rulesets, states, 0, np.uint64(12), 0, 0)
+loops.legal_at(variant.rulesets, states, 0, mask)
+played = []
+while not loops.is_over_at(variant.rulesets, states, 0):
+    played.append(int(greedy_at(variant.rulesets, states, 0, mask)))
+    loops.step_at(variant.rulesets, states, 0, played[-1], observation, mask)
+print(played)
+"""
+
+
+def test_greedy_plays_the_same_game_as_plain_python(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(PLAIN, {})
+    compiled = capsys.readouterr().out
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    plain = subprocess.run([sys.executable, "-c", PLAIN], env=environment, capture_output=True, text=True, check=True)
+    assert plain.stdout == compiled
+    assert len(json.loads(compiled)) > 60
+    assert max(json.loads(compiled)) >= PAY
+
+
+def test_greedy_beats_random_in_98_of_100_two_player_games() -> None:
+    results = play_games(GAME.variant(2), [GreedyAgent(), RandomAgent()], 2000, seed=1)
+    assert results.win_rate(0).value >= 0.98
+    assert results.mean_score(0).low > 2 * results.mean_score(1).high
+
+
+@pytest.mark.parametrize("players", [3, 4])
+def test_greedy_wins_most_games_against_two_and_three_random_players(players: int) -> None:
+    opponents = [RandomAgent() for _ in range(players - 1)]
+    results = play_games(GAME.variant(players), [GreedyAgent(), *opponents], 600, seed=1)
+    assert results.win_rate(0).low > 0.9
+
+
+@pytest.mark.parametrize("edition", ["dlp", "oya", "digital"])
+def test_greedy_finishes_games_of_every_edition(edition: str) -> None:
+    results = play_games(GAME.variant(3, edition), [GreedyAgent()] * 3, 60, seed=2)
+    assert not results.truncated.any()
+    assert results.scores.mean() > 30
+
+
+# ---------------------------------------------------------------- learned
+
+
+def test_a_model_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+    model, path = small_model(3, seed=4), tmp_path / "model.npz"
+    model.save(path)
+    small_model(3, seed=5).save(path)
+    model.save(path)
+    back = load_model(str(path))
+    assert (back.game, back.num_players, back.trained) == ("card", 3, {"seed": 4})
+    for own, read in ((model.policy, back.policy), (model.value, back.value)):
+        assert [[a.tolist() for a in layer] for layer in own] == [[a.tolist() for a in layer] for layer in read]
+    assert [file.name for file in tmp_path.iterdir()] == ["model.npz"]
+
+
+def test_a_network_is_its_layers_with_rectified_ones_between() -> None:
+    model = small_model()
+    observation = np.random.default_rng(1).random((3, GAME.observation_size)).astype(np.float32)
+    (w0, b0), (w1, b1) = model.policy
+    for row in range(3):
+        hidden = [
+            max(0.0, float(observation[row].astype(float) @ w0[:, k].astype(float)) + b0[k]) for k in range(WIDTH)
+        ]
+        expected = np.array(hidden) @ w1.astype(float) + b1
+        np.testing.assert_allclose(model.logits(observation)[row], expected, rtol=1e-4, atol=1e-3)
+    assert model.values(observation).shape == (3,)
+
+
+def test_learned_plays_the_likeliest_legal_action_alone_and_in_a_batch() -> None:
+    env, step = positions(2)
+    agent, view = LearnedAgent(small_model()), whole_view(env, step)
+    agent.start(env.variant)
+    together = agent.act_batch(view)
+    logits = agent.model.logits(step.observation)
+    for row in range(env.num_envs):
+        legal = np.flatnonzero(step.mask[row])
+        assert together[row] == legal[logits[row, legal].argmax()]
+    assert [agent.act(view.view(row)) for row in range(env.num_envs)] == together.tolist()
+
+
+def test_temperature_draws_by_likelihood() -> None:
+    env, step = positions(2)
+    row = int(step.num_legal.argmax())
+    legal = np.flatnonzero(step.mask[row])
+    scaled = small_model()
+    weight, bias = scaled.policy[-1]
+    logits = scaled.logits(step.observation[row][None])[0, legal]
+    spread = np.float32(1.5 / logits.std())
+    model = replace(scaled, policy=[scaled.policy[0], (weight * spread, bias * spread)])
+    logits = model.logits(step.observation[row][None])[0, legal].astype(float)
+    draws = 6000
+    view = view_games(env.variant, env.states, np.full(draws, row), step.observation, step.mask, step.player)
+    for temperature in (1.0, 2.0):
+        agent = LearnedAgent(model, temperature)
+        agent.start(env.variant, 9)
+        counts = np.bincount(agent.act_batch(view), minlength=GAME.num_actions)
+        likelihood = np.exp((logits - logits.max()) / temperature)
+        expected = draws * likelihood / likelihood.sum()
+        assert counts[legal].sum() == draws
+        assert np.all(np.abs(counts[legal] - expected) < 5 * np.sqrt(expected) + 1)
+        agent.start(env.variant, 9)
+        again = np.bincount(agent.act_batch(view), minlength=GAME.num_actions)
+        assert again.tolist() == counts.tolist()
+
+
+def refused(path: Path) -> str:
+    """The one line that a model file is refused with."""
+    with pytest.raises(ModelError) as raised:
+        load_model(path)
+    message = str(raised.value)
+    assert message.startswith("model: ")
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+def rewrite(path: Path, metadata: dict[str, Any] | None = None, **arrays: Any) -> None:
+    """Change parts of a saved model; None leaves a part out."""
+    with np.load(path) as saved:
+        parts = dict(saved)
+    told = json.loads(str(parts["metadata"]))
+    told.update(metadata or {})
+    parts["metadata"] = np.array(json.dumps({key: value for key, value in told.items() if value is not None}))
+    parts.update(arrays)
+    np.savez(path, allow_pickle=False, **{key: value for key, value in parts.items() if value is not None})
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """A saved two-player model."""
+    path = tmp_path / "model.npz"
+    small_model().save(path)
+    return path
+
+
+def test_a_missing_model_is_refused(tmp_path: Path) -> None:
+    assert "there is no file" in refused(tmp_path / "nothing.npz")
+    assert "is not a model" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", b"PK\x03\x04 cut off", b'{"format": "siberia-model/1"}'])
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.npz"
+    path.write_bytes(content)
+    assert "is not a model of the suite, or is damaged" in refused(path)
+
+
+def test_arrays_of_another_program_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    np.savez(path, weights=np.zeros(3))
+    assert "is not a model of the suite, or is damaged" in refused(path)
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+    assert "is not a model of the suite, or is damaged" in refused(path)
+    for told in ("[]", "5", "null", '"siberia-model/1"', "{"):
+        np.savez(path, metadata=np.array(told))
+        refused(path)
+
+
+def test_a_truncated_model_is_refused(saved: Path) -> None:
+    whole = saved.read_bytes()
+    for length in [*range(0, len(whole), len(whole) // 60), len(whole) - 1]:
+        saved.write_bytes(whole[:length])
+        refused(saved)
+
+
+def test_a_model_with_flipped_bits_is_refused_or_harmless(saved: Path) -> None:
+    """Not every bit of a zip file matters; but whatever loads is the model that was saved."""
+    whole, model, refusals = saved.read_bytes(), small_model(), 0
+    directory = whole.rindex(b"PK\x01\x02") - 400
+    for place in [*range(0, directory, len(whole) // 150), *range(directory, len(whole), 5)]:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << (place % 8)
+        saved.write_bytes(damaged)
+        try:
+            back = load_model(saved)
+        except ModelError:
+            refusals += 1
+        else:
+            for own, read in ((model.policy, back.policy), (model.value, back.value)):
+                for left, right in zip(own, read, strict=True):
+                    assert np.array_equal(left[0], right[0])
+                    assert np.array_equal(left[1], right[1])
+    assert refusals > 150
+
+
+def test_a_model_of_another_format_is_refused(saved: Path) -> None:
+    rewrite(saved, {"format": "siberia-model/2", "policy_layers": None, "game": "chess"})
+    assert refused(saved).endswith("has format 'siberia-model/2', this version reads 'siberia-model/1'")
+
+
+def test_a_model_of_another_game_is_refused(saved: Path) -> None:
+    rewrite(saved, {"game": "chess"})
+    assert refused(saved).endswith("is for the game 'chess'; the games are card")
+
+
+def test_a_model_of_another_observation_version_is_refused(saved: Path) -> None:
+    rewrite(saved, {"observation": "0123456789abcdef"})
+    message = refused(saved)
+    assert "observation version 0123456789abcdef" in message
+    assert observation_version(GAME) in message
+
+
+@pytest.mark.parametrize("players", [0, 1, 5, "two", None])
+def test_a_model_for_impossible_players_is_refused(saved: Path, players: Any) -> None:
+    rewrite(saved, {"num_players": players})
+    refused(saved)
+
+
+@pytest.mark.parametrize("part", ["game", "observation", "num_players", "policy_layers", "value_layers", "trained"])
+def test_a_model_that_lacks_a_part_of_its_description_is_refused(saved: Path, part: str) -> None:
+    rewrite(saved, {part: None})
+    assert "damaged" in refused(saved)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"policy_0_weight": np.zeros((GAME.observation_size - 1, WIDTH), np.float32)},
+        {"policy_0_weight": np.zeros(WIDTH, np.float32)},
+        {"policy_0_bias": np.zeros(WIDTH + 1, np.float32)},
+        {"policy_0_bias": np.zeros(WIDTH, np.float64)},
+        {"policy_1_weight": np.zeros((WIDTH, GAME.num_actions), np.float64)},
+        {"policy_1_weight": np.zeros((WIDTH, 3), np.float32), "policy_1_bias": np.zeros(3, np.float32)},
+        {"value_1_weight": np.zeros((WIDTH, 2), np.float32), "value_1_bias": np.zeros(2, np.float32)},
+        {"value_1_bias": None},
+    ],
+)
+def test_layers_that_do_not_fit_are_refused(saved: Path, arrays: dict[str, Any]) -> None:
+    rewrite(saved, None, **arrays)
+    assert "damaged" in refused(saved)
+
+
+@pytest.mark.parametrize("layers", [0, 1, 3, -1, "two"])
+def test_another_number_of_layers_is_refused(saved: Path, layers: Any) -> None:
+    rewrite(saved, {"value_layers": layers})
+    assert "damaged" in refused(saved)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_no_numbers_are_refused(saved: Path, value: float) -> None:
+    weight = small_model().policy[0][0].copy()
+    weight[5, 1] = value
+    rewrite(saved, None, policy_0_weight=weight)
+    assert "weights of its policy network are not finite numbers" in refused(saved)
+
+
+def test_objects_in_a_model_are_never_unpickled(saved: Path) -> None:
+    with np.load(saved) as arrays:
+        parts = dict(arrays)
+    parts["policy_0_bias"] = np.array([{"a": 1}] * WIDTH, object)
+    np.savez(saved, allow_pickle=True, **parts)
+    assert "damaged" in refused(saved)
+
+
+@pytest.mark.parametrize("players", [3, 4])
+def test_a_model_for_another_player_count_is_refused_at_the_table(players: int) -> None:
+    variant: Variant = GAME.variant(players)
+    with pytest.raises(ModelError, match=f"trained for players 2, the games to be played have players {players}"):
+        LearnedAgent(small_model(2)).start(variant)
+    with pytest.raises(ModelError, match="trained for game board, the games to be played have game card"):
+        LearnedAgent(small_model(players, game="board")).start(variant)

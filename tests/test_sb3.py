@@ -1,0 +1,445 @@
+"""Self-play booked by seat: advantages, the rollout, bootstraps, stable-baselines3's own algorithms, learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as th
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.callbacks import BaseCallback
+
+from siberia_agents.greedy import GreedyAgent
+from siberia_agents.interface import Agent
+from siberia_agents.random_agent import RandomAgent
+from siberia_env import vector
+from siberia_env.card.game import GAME
+from siberia_env.sb3 import LEARNER, SeatRolloutBuffer, SelfPlayPPO, SelfPlayVecEnv, seat_advantages
+from siberia_env.view import view_games
+from siberia_experiments.arena import play_games
+
+SMALL: dict[str, Any] = {"policy_kwargs": {"net_arch": [16]}, "device": "cpu"}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Small networks are slower on more threads, and not the same from run to run."""
+    threads = th.get_num_threads()
+    th.set_num_threads(1)
+    yield
+    th.set_num_threads(threads)
+
+
+# ---------------------------------------------------------------- advantages by seat
+
+
+def advantages_of(
+    values: Any, players: Any, rewards: Any, ended: Any, last_values: Any, gamma: float = 1.0, gae_lambda: float = 1.0
+) -> NDArray[np.float32]:
+    """`seat_advantages` on whatever lists a test gives: [T][N], rewards [T][N][P], last values [N][P]."""
+    own = np.array(values, np.float32)
+    out = np.full(own.shape, np.nan, np.float32)
+    seat_advantages(
+        own,
+        np.array(players, np.int8),
+        np.array(rewards, np.float32),
+        np.array(ended, bool),
+        np.array(last_values, np.float32),
+        gamma,
+        gae_lambda,
+        out,
+    )
+    return out
+
+
+def slow_advantages(
+    values: Any, players: Any, rewards: Any, ended: Any, last_values: Any, gamma: float, gae_lambda: float
+) -> NDArray[np.float64]:
+    """The definition, forward in time: for each decision the weighted sum of its seat's later surprises."""
+    steps, games = len(values), len(values[0])
+    out = np.zeros((steps, games))
+    for game in range(games):
+        stops = [step for step in range(steps) if ended[step][game]]
+        for step in range(steps):
+            seat = players[step][game]
+            stop = next((end for end in stops if end >= step), None)
+            last = steps - 1 if stop is None else stop
+            own = [later for later in range(step, last + 1) if players[later][game] == seat]
+            for number, decision in enumerate(own):
+                following = own[number + 1] if number + 1 < len(own) else None
+                until = last if following is None else following - 1
+                paid = sum(rewards[between][game][seat] for between in range(decision, until + 1))
+                if following is not None:
+                    expected = values[following][game]
+                else:
+                    expected = last_values[game][seat] if stop is None else 0.0
+                surprise = paid + gamma * expected - values[decision][game]
+                out[step, game] += (gamma * gae_lambda) ** number * surprise
+    return out
+
+
+def test_the_losers_minus_one_arrives() -> None:
+    """Two decisions, one a seat; the second wins. Booked by row alone, the loser would never hear of it."""
+    advantages = advantages_of(
+        values=[[0.25], [0.5]],
+        players=[[0], [1]],
+        rewards=[[[0, 0]], [[-1, 1]]],
+        ended=[[False], [True]],
+        last_values=[[9, 9]],
+    )
+    assert advantages.tolist() == [[-1.25], [0.5]]
+
+
+def test_a_seat_is_not_bootstrapped_from_its_opponents_value() -> None:
+    advantages = advantages_of(
+        values=[[0.5], [-0.5], [0.75]],
+        players=[[0], [1], [0]],
+        rewards=[[[0, 0]]] * 3,
+        ended=[[False]] * 3,
+        last_values=[[0.125, -0.25]],
+        gae_lambda=0.0,
+    )
+    assert advantages.tolist() == [[0.25], [0.25], [-0.625]]
+
+
+def test_what_lies_behind_a_games_end_never_counts() -> None:
+    parts: dict[str, Any] = {
+        "players": [[0], [1], [1], [0]],
+        "rewards": [[[0, 0]], [[1, -1]], [[0, 0]], [[0, 0]]],
+        "ended": [[False], [True], [False], [False]],
+    }
+    one = advantages_of(values=[[0], [0], [0], [0]], last_values=[[0, 0]], **parts)
+    other = advantages_of(values=[[0], [0], [5], [7]], last_values=[[3, 4]], **parts)
+    assert one[:2].tolist() == other[:2].tolist() == [[1], [-1]]
+    assert one[2:].tolist() != other[2:].tolist()
+
+
+def test_a_seat_that_never_decides_takes_nothing_from_the_others() -> None:
+    advantages = advantages_of(
+        values=[[0], [0]],
+        players=[[0], [1]],
+        rewards=[[[0, 0, 0]], [[-0.5, -0.5, 1]]],
+        ended=[[False], [True]],
+        last_values=[[8, 8, 8]],
+    )
+    assert advantages.tolist() == [[-0.5], [-0.5]]
+
+
+@st.composite
+def rollouts(draw: st.DrawFn) -> dict[str, Any]:
+    """A rollout with games that end anywhere, several a row, any seat on turn, and rewards at any step."""
+    seats, steps, games = draw(st.integers(2, 4)), draw(st.integers(1, 12)), draw(st.integers(1, 3))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    ended = random.random((steps, games)) < draw(st.sampled_from([0.0, 0.2, 0.6]))
+    rewards = random.normal(size=(steps, games, seats))
+    if draw(st.booleans()):
+        rewards *= ended[:, :, None]
+    return {
+        "values": random.normal(size=(steps, games)).tolist(),
+        "players": random.integers(0, seats, (steps, games)).tolist(),
+        "rewards": rewards.tolist(),
+        "ended": ended.tolist(),
+        "last_values": random.normal(size=(games, seats)).tolist(),
+        "gamma": draw(st.sampled_from([1.0, 0.9, 0.0])),
+        "gae_lambda": draw(st.sampled_from([1.0, 0.8, 0.0])),
+    }
+
+
+@settings(max_examples=150)
+@given(rollouts())
+def test_advantages_are_those_of_the_definition(rollout: dict[str, Any]) -> None:
+    np.testing.assert_allclose(advantages_of(**rollout), slow_advantages(**rollout), rtol=1e-4, atol=1e-4)
+
+
+# ---------------------------------------------------------------- the rollout
+
+
+class Table:
+    """A seating: in row r seat `seats[r]` belongs to the one opponent, all others to the learner."""
+
+    def __init__(self, games: int, players: int, opponent: Agent, seats: list[int]) -> None:
+        self.opponents = [opponent]
+        self.holder = np.full((games, players), LEARNER, np.int64)
+        self.holder[np.arange(len(seats)), seats] = 0
+        self.ended: list[int] = []
+
+    def reseat(self, games: NDArray[np.int64], step: vector.Step) -> None:
+        """Keep the seats, and note which games ended."""
+        assert step.terminated[games].all()
+        self.ended.extend(games.tolist())
+
+
+class Watcher(BaseCallback):
+    """Notes every decision of a rollout, independently of the buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[dict[str, Any]] = []
+
+    def _on_step(self) -> bool:
+        # The step shows what came out; the decision's own row is in the buffer by now.
+        buffer, step = self.locals["rollout_buffer"], self.locals["step"]
+        row = buffer.pos - 1
+        self.rows.append(
+            {
+                "mask": buffer.action_masks[row].copy(),
+                "action": buffer.actions[row, :, 0].copy(),
+                "player": buffer.players[row].copy(),
+                "next_player": step.player.copy(),
+                "terminated": step.terminated.copy(),
+                "reward": step.reward.copy(),
+            }
+        )
+        return True
+
+
+def collected(
+    players: int = 2, games: int = 6, steps: int = 150, seating: Table | None = None
+) -> tuple[SelfPlayPPO, Watcher]:
+    """A learner after one rollout."""
+    env = SelfPlayVecEnv(vector.make("card", games, players, seed=3, rules={"max_turns": 40}))
+    learner = SelfPlayPPO("MlpPolicy", env, seating, n_steps=steps, gamma=0.99, gae_lambda=0.9, seed=1, **SMALL)
+    watcher = Watcher()
+    _, callback = learner._setup_learn(10**9, watcher)
+    assert learner.collect_rollouts(env, callback, learner.rollout_buffer, steps)
+    return learner, watcher
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_the_rollout_books_what_happened(players: int) -> None:
+    learner, watcher = collected(players)
+    buffer = learner.rollout_buffer
+    assert buffer.full
+    assert learner.num_timesteps == buffer.buffer_size * buffer.n_envs
+    before = None
+    for row, seen in enumerate(watcher.rows):
+        assert np.array_equal(buffer.ended[row], seen["terminated"])
+        assert np.array_equal(buffer.seat_rewards[row], seen["reward"])
+        assert np.array_equal(buffer.learns[row], seen["mask"].sum(axis=1) > 1)
+        assert np.all(np.take_along_axis(seen["mask"], seen["action"][:, None].astype(int), 1) == 1)
+        if before is not None:
+            assert np.array_equal(buffer.players[row], before["next_player"])
+        before = seen
+    assert buffer.ended.sum() >= buffer.n_envs
+    assert set(np.unique(buffer.players)) == set(range(players))
+    expected = slow_advantages(
+        buffer.values.tolist(),
+        buffer.players.tolist(),
+        buffer.seat_rewards.tolist(),
+        buffer.ended.tolist(),
+        learner._values_by_seat(learner._games).tolist(),
+        0.99,
+        0.9,
+    )
+    np.testing.assert_allclose(buffer.advantages, expected, atol=1e-4)
+    np.testing.assert_allclose(buffer.returns, buffer.advantages + buffer.values, atol=1e-6)
+
+
+def test_every_seat_is_bootstrapped_from_its_own_observation() -> None:
+    learner, _ = collected(3)
+    games = learner._games
+    values = learner._values_by_seat(games)
+    for seat in range(3):
+        seen = games.observe(np.full(games.num_envs, seat))
+        with th.no_grad():
+            own = learner.policy.predict_values(th.as_tensor(seen)).numpy()[:, 0]
+        assert values[:, seat].tolist() == own.tolist()
+    assert not np.allclose(values[:, 0], values[:, 1])
+
+
+def test_opponents_decide_for_their_seats_and_leave_the_loss() -> None:
+    games = 6
+    table = Table(games, 2, GreedyAgent(), [0, 0, 0, 1, 1])
+    learner, watcher = collected(2, games, seating=table)
+    buffer, env = learner.rollout_buffer, vector.make("card", games, 2, seed=3, rules={"max_turns": 40})
+    step, greedy = env.reset(1), GreedyAgent()  # the learner's own seed deals the games
+    counted = 0
+    for row, seen in enumerate(watcher.rows):
+        assert np.array_equal(step.mask, seen["mask"])
+        opposed = np.flatnonzero(table.holder[np.arange(games), step.player] == 0)
+        if len(opposed):
+            view = view_games(env.variant, env.states, opposed, step.observation, step.mask, step.player)
+            assert seen["action"][opposed].astype(int).tolist() == greedy.act_batch(view).tolist()
+            counted += len(opposed)
+        mine = np.ones(games, bool)
+        mine[opposed] = False
+        assert np.array_equal(buffer.learns[row], mine & (step.num_legal > 1))
+        step = env.step(seen["action"].astype(np.int64))
+    assert counted > 300
+    assert buffer.learns[:, 5].sum() > buffer.learns[:, 0].sum()
+    assert sorted(table.ended) == sorted(np.nonzero(buffer.ended)[1].tolist())
+
+
+def free_decisions(buffer: SeatRolloutBuffer) -> set[bytes]:
+    """What identifies each decision that is learnt from: its observation, return and likelihood."""
+    return {
+        b"".join(part.tobytes() for part in (buffer.observations[at], buffer.returns[at], buffer.log_probs[at]))
+        for at in zip(*np.nonzero(buffer.learns), strict=True)
+    }
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, 7, 64, 10**6])
+def test_minibatches_hold_every_free_decision_once_and_nothing_else(batch_size: int | None) -> None:
+    learner, _ = collected(2, games=4, steps=60, seating=Table(4, 2, RandomAgent(), [1]))
+    buffer = learner.rollout_buffer
+    expected = free_decisions(buffer)
+    assert len(expected) == buffer.learns.sum() < buffer.learns.size
+    orders = []
+    for _ in range(2):
+        found = []
+        for batch in buffer.get(batch_size):
+            assert len(batch.observations) <= (batch_size or 10**6) + 1
+            for row in range(len(batch.observations)):
+                parts = (batch.observations[row], batch.returns[row], batch.old_log_prob[row])
+                found.append(b"".join(part.numpy().tobytes() for part in parts))
+                assert batch.action_masks[row, int(batch.actions[row, 0])] == 1
+                assert batch.action_masks[row].sum() > 1
+            np.testing.assert_allclose(batch.returns, batch.advantages + batch.old_values, atol=1e-6)
+        assert len(found) == len(expected)
+        assert set(found) == expected
+        orders.append(found)
+    assert orders[0] != orders[1]
+
+
+def test_no_minibatch_of_one_makes_the_weights_not_a_number() -> None:
+    """The advantages of a minibatch are divided by their standard deviation: of one number there is none."""
+    learner, _ = collected(2, games=4, steps=60)
+    buffer = learner.rollout_buffer
+    for free in (1, 2, 9):
+        buffer.learns[:] = False
+        buffer.learns.reshape(-1)[:free] = True
+        for size in (2, 4, 8):
+            assert sum(len(batch.observations) for batch in buffer.get(size)) == free
+            assert free == 1 or min(len(batch.observations) for batch in buffer.get(size)) > 1
+        learner.batch_size = 8
+        learner.train()
+        assert all(th.isfinite(weight).all() for weight in learner.policy.parameters())
+
+
+def test_a_rollout_without_free_decisions_changes_nothing() -> None:
+    learner, _ = collected(2, games=2, steps=8)
+    learner.rollout_buffer.learns[:] = False
+    assert list(learner.rollout_buffer.get(4)) == []
+    assert list(learner.rollout_buffer.get()) == []
+    before = [weight.clone() for weight in learner.policy.parameters()]
+    learner.train()
+    assert all(th.equal(old, new) for old, new in zip(before, learner.policy.parameters(), strict=True))
+
+
+# ---------------------------------------------------------------- stable-baselines3
+
+
+def test_the_batch_is_a_vec_env_with_masks() -> None:
+    env = SelfPlayVecEnv(vector.make("card", 5, 3, seed=2))
+    assert is_masking_supported(env)
+    observation = env.reset()
+    assert env.observation_space.contains(observation[0])
+    assert env.action_space.contains(0)
+    assert env.has_attr("action_masks")
+    assert not env.has_attr("no such thing")
+    assert env.get_attr("num_envs") == [5] * 5
+    assert env.get_attr("num_envs", [1, 2]) == [5, 5]
+    assert env.env_is_wrapped(BaseCallback) == [False] * 5
+    assert np.array_equal(env.env_method("action_masks", indices=[3, 1]), env.action_masks()[[3, 1]])
+    env.set_attr("note", 4)
+    assert env.get_attr("note", 0) == [4]
+    ended, chance = 0, np.random.default_rng(1)
+    for _ in range(600):
+        masks = get_action_masks(env)
+        assert masks.shape == (5, GAME.num_actions)
+        kept, moved = observation.copy(), env.last.player.copy()
+        later, rewards, dones, infos = env.step((masks * chance.random(masks.shape)).argmax(axis=1))
+        assert np.array_equal(observation, kept)
+        observation = later
+        for row in range(5):
+            assert ("seat_rewards" in infos[row]) == bool(dones[row])
+            if dones[row]:
+                ended += 1
+                assert rewards[row] == infos[row]["seat_rewards"][moved[row]]
+                assert infos[row]["episode"]["r"] == rewards[row]
+                assert sum(infos[row]["seat_rewards"]) == pytest.approx(0, abs=1e-6)
+                assert len(infos[row]["scores"]) == 3
+            else:
+                assert rewards[row] == 0
+    assert ended > 3
+    env.close()
+
+
+def test_a_seed_deals_the_batch_anew() -> None:
+    env = SelfPlayVecEnv(vector.make("card", 3, 2))
+    first = env.reset()
+    env.seed(77)
+    other = env.reset()
+    assert not np.array_equal(first, other)
+    env.seed(77)
+    assert np.array_equal(env.reset(), other)
+
+
+def test_plain_maskable_ppo_runs_on_the_batch_and_keeps_to_the_masks() -> None:
+    """An illegal action would raise `IllegalActionError`."""
+    env = SelfPlayVecEnv(vector.make("card", 4, 2, seed=5))
+    learner = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=1, **SMALL)
+    learner.learn(400)
+    assert learner.num_timesteps >= 400
+    action, _ = learner.predict(env.reset(), action_masks=get_action_masks(env))
+    assert np.take_along_axis(env.action_masks(), action[:, None], 1).all()
+
+
+def test_self_play_goes_through_learn_and_stops_when_a_callback_says_so() -> None:
+    class Stop(BaseCallback):
+        def _on_step(self) -> bool:
+            return self.num_timesteps < 400
+
+    env = SelfPlayVecEnv(vector.make("card", 4, 2, seed=5))
+    learner = SelfPlayPPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=1, **SMALL)
+    learner.learn(256)
+    assert learner.num_timesteps == 256
+    learner.learn(10**6, Stop())
+    assert learner.num_timesteps == 400
+
+
+class PolicyAgent(Agent):
+    """The learner's likeliest actions."""
+
+    name = "policy"
+
+    def __init__(self, learner: SelfPlayPPO) -> None:
+        self.learner = learner
+
+    def act(self, view: Any) -> int:
+        """The action for one game."""
+        raise NotImplementedError
+
+    def act_batch(self, views: Any) -> NDArray[np.int64]:
+        """The actions for many."""
+        action, _ = self.learner.predict(views.observation, action_masks=views.mask, deterministic=True)
+        return action
+
+
+def test_seconds_of_self_play_beat_random_clearly() -> None:
+    """A small network after 100 000 decisions, which wins all but a few; untrained it wins next to nothing."""
+    env = SelfPlayVecEnv(vector.make("card", 128, 2, seed=1, reward="margin"))
+    learner = SelfPlayPPO(
+        "MlpPolicy",
+        env,
+        n_steps=64,
+        batch_size=512,
+        n_epochs=4,
+        learning_rate=2e-3,
+        gamma=1.0,
+        ent_coef=0.01,
+        seed=1,
+        policy_kwargs={"net_arch": [64], "activation_fn": th.nn.ReLU},
+        device="cpu",
+    )
+    before = play_games(GAME.variant(2), [PolicyAgent(learner), RandomAgent()], 400, seed=3).win_rate(0)
+    learner.learn(98_304)
+    after = play_games(GAME.variant(2), [PolicyAgent(learner), RandomAgent()], 400, seed=3).win_rate(0)
+    assert before.value < 0.7
+    assert after.value > 0.85
