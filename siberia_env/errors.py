@@ -31,5 +31,6 @@ def missing_extra(extra: str, purpose: str, missing: str | None) -> MissingExtra
     """The one sentence a user needs when an optional dependency is absent."""
     return MissingExtraError(
         f"{purpose} needs the optional extra {extra!r} ({missing or 'a package'} is not installed): "
-        f"pip install 'siberia-env[{extra}]'"
+        f"pip install 'siberia-env[{extra}]'",
+        name=missing,
     )
