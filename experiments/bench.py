@@ -25,10 +25,12 @@ from rich.table import Table
 from siberia_env import loops, vector
 from siberia_env.compiled import kernel
 from siberia_env.game import Game
-from siberia_experiments.display import console, counting
+from siberia_experiments.display import console, counting, new_table
 
 PLAYERS = 4
 BATCH = 1024  # games in a batch
+SMALL_BATCH, LARGE_BATCH = 256, 262_144  # a decision must cost about the same in both
+TRAINING_DECISIONS = 262_144  # in the run whose time is divided up
 ROLLOUTS = 2000  # of OpenSpiel's C++ evaluator a call
 
 Rate = Callable[[float], float]  #: measures for so many seconds, gives something a second
@@ -36,69 +38,66 @@ Rate = Callable[[float], float]  #: measures for so many seconds, gives somethin
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: our rate, the peer's, and the ratio we promise."""
+    """A line of the table: our rate, the peer's, and the ratio that is the goal."""
 
     what: str
     ours: float
     peer_name: str
     peer: float | None
-    promised: float
+    goal: float
 
 
 def bench(game: Game, seconds: float, repeats: int) -> None:
     """Measure everything and print the tables."""
     batch, observed = batch_rate(game, observations=False), batch_rate(game, observations=True)
     comparisons: list[tuple[str, Rate, str, Rate | None, float]] = [
-        ("batch with masks", batch, "OpenSpiel hearts, C++ random rollouts", openspiel_rollouts(), 1.8),
-        (
-            "batch with observation and mask",
-            observed,
-            "OpenSpiel hearts, stepped from Python",
-            openspiel_python(),
-            12.0,
-        ),
-        ("PettingZoo env()", aec_rate(game), "PettingZoo texas_holdem", texas_holdem(), 15.0),
+        ("batch, masks only", batch, "hearts, C++", openspiel_rollouts(), 1.8),
+        ("batch, observed", observed, "hearts, Python", openspiel_python(), 12.0),
+        ("PettingZoo env()", aec_rate(game), "texas_holdem", texas_holdem(), 15.0),
     ]
     rows = []
     with counting("measuring", repeats * len(comparisons)) as bar:
-        for what, ours, peer_name, peer, promised in comparisons:
+        for what, ours, peer_name, peer, goal in comparisons:
             own, other = [], []
             for _ in range(repeats):
                 own.append(ours(seconds))
                 if peer is not None:
                     other.append(peer(seconds))
                 bar.advance(bar.task_ids[0])
-            rows.append(Row(what, median(own), peer_name, median(other) if other else None, promised))
+            rows.append(Row(what, median(own), peer_name, median(other) if other else None, goal))
     console.print(_table(game, rows))
     console.print(_facts(game, seconds, repeats))
 
 
 def _table(game: Game, rows: list[Row]) -> Table:
-    table = Table(title=f"{game.title}: decisions a second, {PLAYERS} players, random legal play, one core")
-    for column in ("", "ours", "beside", "theirs", "ratio", "promised"):
+    table = new_table(f"{game.title}: decisions a second, {PLAYERS} players, one core")
+    table.caption = "random legal play; hearts is OpenSpiel's, texas_holdem PettingZoo's"
+    for column in ("", "ours", "beside", "theirs", "ratio", "goal"):
         table.add_column(column, justify="left" if column in ("", "beside") else "right")
     for row in rows:
-        theirs = "not installed" if row.peer is None else f"{row.peer:,.0f}"
+        theirs = "" if row.peer is None else f"{row.peer:,.0f}"
+        beside = f"{row.peer_name}:\nnot installed" if row.peer is None else row.peer_name
         ratio = "" if row.peer is None else f"{row.ours / row.peer:.1f}"
-        table.add_row(row.what, f"{row.ours:,.0f}", row.peer_name, theirs, ratio, f"{row.promised:g}")
+        table.add_row(row.what, f"{row.ours:,.0f}", beside, theirs, ratio, f"{row.goal:g}")
     return table
 
 
 def _facts(game: Game, seconds: float, repeats: int) -> Table:
-    table = Table(title="and what stands alone")
+    table = new_table("and what stands alone")
     table.add_column("")
     table.add_column("measured", justify="right")
-    table.add_column("promised", justify="right")
+    table.add_column("goal", justify="right")
     small, large = (
-        median([1e9 / batch_rate(game, False, games)(seconds) for _ in range(repeats)]) for games in (256, 262_144)
+        median([1e9 / batch_rate(game, False, games)(seconds) for _ in range(repeats)])
+        for games in (SMALL_BATCH, LARGE_BATCH)
     )
     cold, warm = start_seconds(game)
     facts = [
         ("a state, bytes", f"{game.state_dtype.itemsize}", "512"),
         ("copy of a state, ns", f"{median([copy_nanoseconds(game) for _ in range(repeats)]):.1f}", "20"),
         ("100 000 games without observations, MB", f"{batch_megabytes(game, 100_000):.0f}", "150"),
-        ("a decision in a batch of 256, ns", f"{small:.0f}", ""),
-        ("a decision in a batch of 262 144, ns", f"{large:.0f}", f"{1.5 * small:.0f}"),
+        (f"a decision in a batch of {SMALL_BATCH}, ns", f"{small:.0f}", ""),
+        (f"a decision in a batch of {LARGE_BATCH}, ns", f"{large:.0f}", f"{1.5 * small:.0f}"),
         ("import to first step, warm cache, s", f"{warm:.2f}", "1.5"),
         ("import to first step, nothing compiled, s", f"{cold:.1f}", "15"),
     ]
@@ -211,7 +210,7 @@ def training_share(game: Game) -> float | None:
     except ImportError:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        options = TrainOptions(game.name, decisions=262_144, evaluation_games=1, evaluation_seconds=1e9)
+        options = TrainOptions(game.name, decisions=TRAINING_DECISIONS, evaluation_games=1, evaluation_seconds=1e9)
         *_, last = Training(options, Path(folder)).run()
     return last.env_part
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -43,9 +44,14 @@ def counted_names(names: Iterable[str]) -> str:
     return ", ".join(name if count == 1 else f"{count} {name}" for name, count in Counter(names).items())
 
 
+def new_table(title: str) -> Table:
+    """A table without a frame: what would go into the frame is needed for the numbers."""
+    return Table(title=title, box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+
+
 def results_table(title: str, series: Iterable[tuple[str, Results, int]]) -> Table:
     """A row for each entrant of each series of games: (label of the entrant, results, its place)."""
-    table = Table(title=title)
+    table = new_table(title)
     table.add_column("agent")
     table.add_column("against")
     table.add_column("win rate, 95%", justify="right", no_wrap=True)
@@ -65,7 +71,13 @@ def results_table(title: str, series: Iterable[tuple[str, Results, int]]) -> Tab
 def counting(what: str, total: int) -> Iterator[Progress]:
     """A progress bar over `total` things; `bar.advance(bar.task_ids[0], n)` counts n of them."""
     with Progress(
-        TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console, transient=True
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
     ) as bar:
         bar.add_task(what, total=total)
         yield bar
@@ -106,7 +118,7 @@ class TrainingDisplay:
                 live.update(self._picture())
 
     def _picture(self) -> Group:
-        table = Table(title=self.title)
+        table = new_table(self.title)
         for column in ("time", "decisions", "a second", "against random", "against greedy"):
             table.add_column(column, justify="right")
         for point in self.points[-12:]:
