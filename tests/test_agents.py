@@ -131,7 +131,7 @@ def test_samples_look_the_same_to_the_player_and_are_not_the_truth(players: int)
             loops.legal_at(env.variant.rulesets, sampled, row, mask[row])
         assert np.array_equal(mask, step.mask)
         assert not np.any(sampled["generator"] == env.states["generator"])
-        differ += np.count_nonzero((sampled["hand"] != env.states["hand"]).any(axis=(1, 2)))
+        differ += int(np.count_nonzero((sampled["hand"] != env.states["hand"]).any(axis=(1, 2))))
         assert batch.sample(seed).tobytes() == sampled.tobytes()
     assert differ > 2 * env.num_envs
     assert batch.sample(1).tobytes() != batch.sample(2).tobytes()

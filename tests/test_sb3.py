@@ -294,7 +294,7 @@ def test_minibatches_hold_every_free_decision_once_and_nothing_else(batch_size: 
     for _ in range(2):
         found = []
         for batch in buffer.get(batch_size):
-            assert len(batch.observations) <= (batch_size or 10**6) + 1
+            assert 2 <= len(batch.observations) <= 1.5 * (batch_size or 10**6) + 1
             for row in range(len(batch.observations)):
                 parts = (batch.observations[row], batch.returns[row], batch.old_log_prob[row])
                 found.append(b"".join(part.numpy().tobytes() for part in parts))
@@ -311,10 +311,10 @@ def test_no_minibatch_of_one_makes_the_weights_not_a_number() -> None:
     """The advantages of a minibatch are divided by their standard deviation: of one number there is none."""
     learner, _ = collected(2, games=4, steps=60)
     buffer = learner.rollout_buffer
-    for free in (1, 2, 9):
+    for free in (1, 2, 3, 5, 9):
         buffer.learns[:] = False
         buffer.learns.reshape(-1)[:free] = True
-        for size in (2, 4, 8):
+        for size in (1, 2, 3, 4, 8):
             assert sum(len(batch.observations) for batch in buffer.get(size)) == free
             assert free == 1 or min(len(batch.observations) for batch in buffer.get(size)) > 1
         learner.batch_size = 8
@@ -338,7 +338,7 @@ def test_a_rollout_without_free_decisions_changes_nothing() -> None:
 def test_the_batch_is_a_vec_env_with_masks() -> None:
     env = SelfPlayVecEnv(vector.make("card", 5, 3, seed=2))
     assert is_masking_supported(env)
-    observation = env.reset()
+    observation: Any = env.reset()
     assert env.observation_space.contains(observation[0])
     assert env.action_space.contains(0)
     assert env.has_attr("action_masks")
