@@ -2,6 +2,7 @@
 
 A copy is an assignment, a batch is an array, a checkpoint is bytes. Fields that could be derived are kept
 where the rules or the observation read them often (marked *running*); a test recomputes each from the rest.
+What every decision reads stands first and together: a batch larger than the processor's caches lives on that.
 """
 
 from __future__ import annotations
@@ -40,13 +41,23 @@ STATE = np.dtype(
         np.dtype(
             [
                 ("generator", "u8"),  # splitmix64
-                ("captured_value", "i2", (MAX_PLAYERS, NUM_RESOURCES)),  # running: printed values, thousands
-                ("captured_best_value", "i2", (MAX_PLAYERS, NUM_RESOURCES)),  # running: as with the salesman (C16)
                 ("score", "i2", (MAX_PLAYERS,)),  # running: total as of now (C16), thousands
                 ("turn", "i2"),  # turns finished, all players together
-                ("captured", "i1", (MAX_PLAYERS, NUM_RESOURCES)),  # number of captured resource cards
+                ("phase", "i1"),  # DISCOVER .. OVER
+                ("player", "i1"),  # whose turn
+                ("chosen", "i1"),  # the action being paid for, counted from the first of ACTIONS; NOTHING
+                ("payment", "i1"),  # NOT_PAYING .. LAST_OF_TWO
+                ("draws_left", "i1"),  # cards still to be drawn in a draw that waits for a shuffle
+                ("turns_to_end", "i1"),  # C15: this turn and those after it; 0 while the end is not in sight
+                ("truncated", "i1"),  # C17: 1 if the turn limit ended the game
+                ("face_down", "i1"),  # running: face-down cards in the row
+                ("workers_left", "i1"),  # in the supply
+                ("action_stack_size", "i1"),
+                ("discard_size", "i1"),  # running
+                ("resource_stack_size", "i1"),
+                ("row", "i1", (ROW_SLOTS,)),  # card numbers, slot 0 beside the headframe; EMPTY
+                ("face_up", "i1", (ROW_SLOTS,)),  # 1 where the slot's card is revealed
                 ("hand", "i1", (MAX_PLAYERS, NUM_KINDS)),  # number of each kind of action card
-                ("known", "i1", (2, NUM_KINDS)),  # 2 players: the part of the hand the other one knows
                 ("symbols", "i1", (MAX_PLAYERS, NUM_SYMBOLS)),  # running: cards in hand that show each symbol
                 ("hand_size", "i1", (MAX_PLAYERS,)),  # running
                 ("workers", "i1", (MAX_PLAYERS,)),
@@ -54,23 +65,13 @@ STATE = np.dtype(
                 ("investors", "i1", (MAX_PLAYERS,)),  # running: how many
                 ("salesman_owner", "i1", (NUM_SYMBOLS,)),  # player, or NOBODY
                 ("investor_owner", "i1", (NUM_RESOURCES,)),  # player, or NOBODY
-                ("workers_left", "i1"),  # in the supply
-                ("action_stack", "i1", (ACTION_CARDS,)),  # kinds, the top card last; stale above the size
-                ("action_stack_size", "i1"),
+                ("known", "i1", (2, NUM_KINDS)),  # 2 players: the part of the hand the other one knows
                 ("discard", "i1", (NUM_KINDS,)),  # number of each kind
-                ("discard_size", "i1"),  # running
+                ("captured", "i1", (MAX_PLAYERS, NUM_RESOURCES)),  # number of captured resource cards
+                ("captured_value", "i2", (MAX_PLAYERS, NUM_RESOURCES)),  # running: printed values, thousands
+                ("captured_best_value", "i2", (MAX_PLAYERS, NUM_RESOURCES)),  # running: as with the salesman (C16)
+                ("action_stack", "i1", (ACTION_CARDS,)),  # kinds, the top card last; stale above the size
                 ("resource_stack", "i1", (RESOURCE_CARDS,)),  # card numbers, the top card last; stale above the size
-                ("resource_stack_size", "i1"),
-                ("row", "i1", (ROW_SLOTS,)),  # card numbers, slot 0 beside the headframe; EMPTY
-                ("face_up", "i1", (ROW_SLOTS,)),  # 1 where the slot's card is revealed
-                ("face_down", "i1"),  # running: face-down cards in the row
-                ("player", "i1"),  # whose turn
-                ("phase", "i1"),  # DISCOVER .. OVER
-                ("chosen", "i1"),  # the action being paid for, counted from the first of ACTIONS; NOTHING
-                ("payment", "i1"),  # NOT_PAYING .. LAST_OF_TWO
-                ("draws_left", "i1"),  # cards still to be drawn in a draw that waits for a shuffle
-                ("turns_to_end", "i1"),  # C15: this turn and those after it; 0 while the end is not in sight
-                ("truncated", "i1"),  # C17: 1 if the turn limit ended the game
             ],
             align=True,
         ),
