@@ -39,7 +39,8 @@ class Model:
         game: the game's name.
         num_players: the player count it was trained for.
         policy: weight [inputs, outputs] and bias [outputs] of each layer; the outputs are logits, one an action.
-        value: likewise; the output is the expected reward of the observer.
+        value: likewise; the output is the reward that the observer can still expect (where training was paid as it
+            goes, without what the standing has brought so far).
         trained: how it came to be (seed, decisions, seconds, options); free-form, for people.
     """
 
@@ -54,7 +55,7 @@ class Model:
         return forward(self.policy, observation)
 
     def values(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The expected reward of each observer: float32 [n]."""
+        """The reward that each observer can still expect: float32 [n]."""
         return forward(self.value, observation)[:, 0]
 
     def save(self, path: Path) -> None:

@@ -12,6 +12,7 @@ from siberia_env import loops
 from siberia_env.game import Variant
 from siberia_env.record import Decision, describe, read_records
 from siberia_env.view import view_state
+from siberia_experiments.arena import THOUSAND
 from siberia_experiments.display import TrainingDisplay, console, results_table
 from siberia_experiments.evaluate import evaluate
 from siberia_experiments.record_games import record_games
@@ -69,7 +70,9 @@ def annotate(variant: Variant, model: Model, folder: Path) -> None:
         standing = np.zeros((1, variant.num_players), np.float32)
         loops.standing_batch(variant.rulesets, decision.states, loops.MARGIN, standing)
         margin = standing[0, decision.player] + model.values(observation)[0]  # the value is what is still to come
-        return f"expects a final margin of ${10_000 * margin:,.0f}; considers {moves}"
+        dollars = THOUSAND * loops.MARGIN_UNIT * float(margin)
+        ahead = "ahead of" if dollars >= 0 else "behind"
+        return f"expects to end ${abs(dollars):,.0f} {ahead} the others; considers {moves}"
 
     (record,) = read_records(path)
     (folder / "game.txt").write_text("\n".join(describe(record, thoughts)) + "\n", encoding="utf-8")

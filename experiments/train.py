@@ -112,6 +112,9 @@ class TrainOptions:
                 raise ConfigurationError(f"{name}: {value}; it has to be more than 0")
         if self.batch_size < 2:
             raise ConfigurationError(f"batch_size: {self.batch_size}; at least 2, to compare advantages")
+        for name in ("entropy", "value_weight"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ConfigurationError(f"{name}: {getattr(self, name)}; it has to be 0 or more")
         if not 0 <= self.gae_lambda <= 1:
             raise ConfigurationError(f"gae_lambda: {self.gae_lambda}; it is between 0 and 1")
         if not self.network or min(self.network) < 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -194,17 +195,23 @@ class Watcher(BaseCallback):
                 "next_player": step.player.copy(),
                 "terminated": step.terminated.copy(),
                 "reward": step.reward.copy(),
+                "scores": self.locals["env"].env.states["score"].astype(float),
             }
         )
         return True
 
 
 def collected(
-    players: int = 2, games: int = 6, steps: int = 150, seating: Table | None = None
+    players: int = 2,
+    games: int = 6,
+    steps: int = 150,
+    seating: Table | None = None,
+    reward: str = "win",
+    shaped: bool = False,
 ) -> tuple[SelfPlayPPO, Watcher]:
     """A learner after one rollout."""
-    env = SelfPlayVecEnv(vector.make("card", games, players, seed=3, rules={"max_turns": 40}))
-    learner = SelfPlayPPO("MlpPolicy", env, seating, n_steps=steps, gamma=0.99, gae_lambda=0.9, seed=1, **SMALL)
+    env = SelfPlayVecEnv(vector.make("card", games, players, seed=3, rules={"max_turns": 40}, reward=reward))
+    learner = SelfPlayPPO("MlpPolicy", env, seating, shaped, n_steps=steps, gamma=0.99, gae_lambda=0.9, seed=1, **SMALL)
     watcher = Watcher()
     _, callback = learner._setup_learn(10**9, watcher)
     assert learner.collect_rollouts(env, callback, learner.rollout_buffer, steps)
@@ -239,6 +246,37 @@ def test_the_rollout_books_what_happened(players: int) -> None:
     )
     np.testing.assert_allclose(buffer.advantages, expected, atol=1e-4)
     np.testing.assert_allclose(buffer.returns, buffer.advantages + buffer.values, atol=1e-6)
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_shaped_rewards_pay_every_change_of_the_standing_and_add_up_to_the_result(players: int) -> None:
+    learner, watcher = collected(players, reward="margin", shaped=True)
+    buffer = learner.rollout_buffer
+    before = np.zeros((buffer.n_envs, players))  # a deal is level: everybody has one worker
+    changed = 0
+    for row, seen in enumerate(watcher.rows):
+        scores = seen["scores"][:, :players]
+        margins = (scores - (scores.sum(axis=1, keepdims=True) - scores) / (players - 1)) / 10
+        after = np.where(seen["terminated"][:, None], seen["reward"], margins)
+        np.testing.assert_allclose(buffer.seat_rewards[row], after - before, atol=1e-5)
+        changed += np.count_nonzero(buffer.seat_rewards[row])
+        before = margins
+    assert changed > 100
+    for game in range(buffer.n_envs):
+        ends = np.flatnonzero(buffer.ended[:, game])
+        for start, end in pairwise([-1, *ends]):
+            paid = buffer.seat_rewards[start + 1 : end + 1, game].sum(axis=0)
+            np.testing.assert_allclose(paid, watcher.rows[end]["reward"][game], atol=1e-4)
+    expected = slow_advantages(
+        buffer.values.tolist(),
+        buffer.players.tolist(),
+        buffer.seat_rewards.tolist(),
+        buffer.ended.tolist(),
+        learner._values_by_seat(learner._games).tolist(),
+        0.99,
+        0.9,
+    )
+    np.testing.assert_allclose(buffer.advantages, expected, atol=1e-4)
 
 
 def test_every_seat_is_bootstrapped_from_its_own_observation() -> None:

@@ -95,6 +95,8 @@ def shrink(monkeypatch: pytest.MonkeyPatch, **small: Any) -> None:
         ({"learning_rate": 0.0}, "learning_rate: 0"),
         ({"learning_rate": float("nan")}, "learning_rate: nan"),
         ({"clip_range": -0.1}, "clip_range: -0.1"),
+        ({"entropy": -0.1}, "entropy: -0.1"),
+        ({"value_weight": float("nan")}, "value_weight: nan"),
         ({"gae_lambda": 1.5}, "gae_lambda: 1.5"),
         ({"network": ()}, "network: ()"),
         ({"network": (8, 0)}, "network: (8, 0)"),
