@@ -15,6 +15,7 @@ from siberia_env.errors import ConfigurationError, MissingExtraError, SiberiaErr
 from siberia_env.game import GAMES, Variant, find_game
 
 BAD_INPUT = 2  #: exit code
+INTERRUPTED = 130  #: exit code
 
 app = typer.Typer(
     add_completion=False,
@@ -140,7 +141,12 @@ def train(
         training = Training(
             TrainOptions(game, players, read_rules(rules), seed, **budget, threads=threads, reward=reward), out
         )
-    follow(training)
+    try:
+        follow(training)
+    except KeyboardInterrupt:
+        if checkpoint_path(out).exists():
+            typer.echo(f"stopped; go on from the last checkpoint: siberia train {game} --resume --out {out}")
+        raise typer.Exit(INTERRUPTED) from None
     typer.echo(f"{training.model_path}: play against it with --agents learned:{training.model_path}")
 
 

@@ -14,7 +14,7 @@ import csv
 import math
 import pickle
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -146,7 +146,7 @@ class Progress:
         decisions: so far, all seats together.
         seconds: of training so far.
         speed: decisions a second in this process.
-        env_part: part of the time that went into stepping the games.
+        env_part: part of the training time that went into the games.
         point: the newest point of the learning curve, where this iteration measured one.
     """
 
@@ -159,15 +159,25 @@ class Progress:
 
 
 class _TimedVectorEnv(VectorEnv):
-    """A `VectorEnv` that knows how long its steps took."""
+    """A `VectorEnv` that knows how long its steps, observations and standings took."""
 
     seconds = 0.0
 
     def step(self, *args: Any, **kwargs: Any) -> Any:
+        return self._timed(super().step, *args, **kwargs)
+
+    def observe(self, *args: Any, **kwargs: Any) -> Any:
+        return self._timed(super().observe, *args, **kwargs)
+
+    def standing(self) -> Any:
+        return self._timed(super().standing)
+
+    def _timed(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         started = time.perf_counter()
-        step = super().step(*args, **kwargs)
-        self.seconds += time.perf_counter() - started
-        return step
+        try:
+            return work(*args, **kwargs)
+        finally:
+            self.seconds += time.perf_counter() - started
 
 
 class Training:
@@ -220,7 +230,7 @@ class Training:
     def run(self) -> Iterator[Progress]:
         """Train to the end of the budget; the model and the checkpoint are up to date when it ends."""
         _, callback = self.learner._setup_learn(2**62, None, reset_num_timesteps=False)
-        started, decisions_before, seconds_before = time.perf_counter(), self.learner.num_timesteps, self.seconds
+        decisions_before, seconds_before = self.learner.num_timesteps, self.seconds
         self.env.seconds = 0.0
         while self.part() < 1.0:
             began = time.perf_counter()
@@ -238,7 +248,7 @@ class Training:
                 self.learner.num_timesteps,
                 self.seconds,
                 (self.learner.num_timesteps - decisions_before) / spent,
-                self.env.seconds / (time.perf_counter() - started),
+                self.env.seconds / spent,
                 point,
             )
 

@@ -18,11 +18,12 @@ from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
 from siberia_env.record import read_records
 from siberia_experiments import bench as bench_module
+from siberia_experiments import demo as demo_module
 from siberia_experiments.arena import Interval, play_games
 from siberia_experiments.cli import main, read_rules
 from siberia_experiments.display import TrainingDisplay, dollars, results_table, short_label
 from siberia_experiments.evaluate import line_up
-from siberia_experiments.train import CurvePoint, Progress, checkpoint_path
+from siberia_experiments.train import CurvePoint, Progress, Training, checkpoint_path
 from tests.card.test_components import box
 from tests.processes import run_python
 from tests.test_agents import small_model
@@ -178,6 +179,21 @@ def test_train_leaves_a_run_that_can_be_gone_on_with(siberia: Siberia, tmp_path:
 
     checkpoint_path(run).write_bytes(checkpoint_path(run).read_bytes()[:5000])
     assert "is damaged" in refused(siberia, "train", "card", "--resume", "--out", "runs/mine")
+
+
+def test_an_interrupted_run_tells_how_to_go_on(siberia: Siberia, monkeypatch: pytest.MonkeyPatch, tiny: None) -> None:
+    follow = demo_module.follow
+
+    def interrupted(training: Training) -> None:
+        training.save()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo_module, "follow", interrupted)
+    code, out, err = siberia("train", "card", "--decisions", "500", "--threads", "1", "--out", "mine")
+    assert (code, err) == (130, "")
+    assert out == "stopped; go on from the last checkpoint: siberia train card --resume --out mine\n"
+    monkeypatch.setattr(demo_module, "follow", follow)
+    assert siberia("train", "card", "--resume", "--decisions", "1", "--out", "mine")[0] == 0
 
 
 def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, tiny: None) -> None:

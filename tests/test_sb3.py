@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -259,7 +260,7 @@ def test_shaped_rewards_pay_every_change_of_the_standing_and_add_up_to_the_resul
         margins = (scores - (scores.sum(axis=1, keepdims=True) - scores) / (players - 1)) / 10
         after = np.where(seen["terminated"][:, None], seen["reward"], margins)
         np.testing.assert_allclose(buffer.seat_rewards[row], after - before, atol=1e-5)
-        changed += np.count_nonzero(buffer.seat_rewards[row])
+        changed += int(np.count_nonzero(buffer.seat_rewards[row]))
         before = margins
     assert changed > 100
     for game in range(buffer.n_envs):
@@ -481,3 +482,17 @@ def test_seconds_of_self_play_beat_random_clearly() -> None:
     after = play_games(GAME.variant(2), [PolicyAgent(learner), RandomAgent()], 400, seed=3).win_rate(0)
     assert before.value < 0.7
     assert after.value > 0.85
+
+
+def test_a_saved_learner_comes_back(tmp_path: Path) -> None:
+    env = SelfPlayVecEnv(vector.make("card", 4, 3, seed=5))
+    learner = SelfPlayPPO("MlpPolicy", env, None, True, n_steps=8, batch_size=16, n_epochs=1, seed=1, **SMALL)
+    learner.learn(32)
+    learner.save(tmp_path / "learner.zip")
+    back = SelfPlayPPO.load(tmp_path / "learner.zip", env=env, device="cpu")
+    assert back.shaped
+    assert back.num_timesteps == 32
+    for old, new in zip(learner.policy.parameters(), back.policy.parameters(), strict=True):
+        assert th.equal(old, new)
+    back.learn(32, reset_num_timesteps=False)
+    assert back.num_timesteps == 64
