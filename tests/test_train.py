@@ -238,6 +238,7 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path) -> 
         assert process.wait() == -signal.SIGKILL
     training = Training.resume(killed, "card")
     assert 768 <= training.learner.num_timesteps < 2048
+    assert training.iteration == training.learner.num_timesteps // 256
     assert training.league.past
     assert training.league is training.learner.seating
     finish(training)
