@@ -1,11 +1,12 @@
-"""The one decorator for compiled code, and a compile cache that can't serve stale kernels.
+"""The decorators for compiled code, and a compile cache that can't serve stale kernels.
 
 numba keys its cache on the file a function stands in, so it does not see a change in a function or constant
 of another file. Here the cache folder's name is a hash of every kernel source of the packages involved (the
-files that import `kernel`, and all that those import from the same packages), and of what changes generated
-code (the bounds check). An edited rule means a new folder, and nothing stale runs.
+files that import `kernel` or `kernel_part`, and all that those import from the same packages with `from ...
+import`), and of what changes generated code (the bounds check). An edited rule means a new folder, and nothing
+stale runs.
 
-Under `NUMBA_DISABLE_JIT=1` the decorator leaves functions as they are: the same source runs as plain Python.
+Under `NUMBA_DISABLE_JIT=1` the decorators leave functions as they are: the same source runs as plain Python.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_IMPORTS_KERNEL = re.compile(r"^from siberia_env\.compiled import .*\bkernel\b", re.MULTILINE)
+_DECORATORS = re.compile(r"\bkernel(_part)?\b")
 _IMPORTS = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 PACKAGE_FOLDER = Path(__file__).resolve().parent
@@ -60,13 +61,18 @@ def kernel_sources(packages: Mapping[str, Path]) -> list[Path]:
             name = ".".join((package, *source.relative_to(folder).with_suffix("").parts))
             modules[name.removesuffix(".__init__")] = source
     texts = {name: source.read_text(encoding="utf-8") for name, source in modules.items()}
-    pending = [name for name, text in texts.items() if _IMPORTS_KERNEL.search(text)]
+    imports = {name: _IMPORTS.findall(text) for name, text in texts.items()}
+    pending = [
+        name
+        for name, pairs in imports.items()
+        if any(module == "siberia_env.compiled" and _DECORATORS.search(names) for module, names in pairs)
+    ]
     found: set[str] = set()
     while pending:
         name = pending.pop()
         if name in texts and name not in found:
             found.add(name)
-            for module, names in _IMPORTS.findall(texts[name]):
+            for module, names in imports[name]:
                 pending.append(module)
                 pending.extend(f"{module}.{imported}" for imported in re.findall(r"\w+", names))
     return [modules[name] for name in sorted(found)]

@@ -80,11 +80,13 @@ def test_the_hash_covers_kernel_files_and_what_they_import(tmp_path: Path) -> No
         "numbers.py": "from pack import deeper\nONE = 1\n",
         "deeper.py": "TWO = 2\n",
         "other.py": "from pack import kernels\nTHREE = 3\n",
+        "part.py": "from siberia_env.compiled import kernel_part\n",
+        "many_names.py": "from siberia_env.compiled import (\n    borrowed,\n    kernel,\n)\n",
     }
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     sources = {source.name for source in compiled.kernel_sources({"pack": folder})}
-    assert {"kernels.py", "numbers.py", "deeper.py"} <= sources
+    assert {"kernels.py", "numbers.py", "deeper.py", "part.py", "many_names.py"} <= sources
     assert "other.py" not in sources
 
     def current() -> str:
