@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -138,10 +139,7 @@ def batch_rate(game: Game, observations: bool, games: int = BATCH) -> Rate:
 
 def aec_rate(game: Game) -> Rate:
     """Decisions a second of `env()` through the PettingZoo API, observation and mask read each time."""
-    from siberia_env import card_v0
-
-    environments = {"card": card_v0}
-    return pettingzoo_rate(environments[game.name].env(num_players=PLAYERS))
+    return pettingzoo_rate(import_module(f"siberia_env.{game.name}_v0").env(num_players=PLAYERS))
 
 
 def pettingzoo_rate(env: Any) -> Rate:
@@ -277,8 +275,6 @@ def texas_holdem() -> Rate | None:
 
 
 def _import(name: str) -> Any:
-    from importlib import import_module
-
     try:
         return import_module(name)
     except ImportError:

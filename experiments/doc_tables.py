@@ -24,7 +24,7 @@ from siberia_env.card import components as box
 from siberia_env.card.actions import CARD_ACTIONS, CHOICES, PAY
 from siberia_env.card.game import GAME as CARD
 from siberia_env.card.state import STATE
-from siberia_env.game import CONTRACT, MAX_PLAYERS, Block, Game, block_slices
+from siberia_env.game import CONTRACT, DOLLARS, MAX_PLAYERS, Block, Game, block_slices
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -64,9 +64,9 @@ def card_resource_cards() -> str:
         (
             resource,
             len(values),
-            " ".join(str(1000 * value) for value in values),
-            1000 * sum(values),
-            1000 * box.DEFAULT_SALESMEN[resource],
+            " ".join(str(DOLLARS * value) for value in values),
+            DOLLARS * sum(values),
+            DOLLARS * box.DEFAULT_SALESMEN[resource],
         )
         for resource, values in box.DEFAULT_RESOURCE_CARDS.items()
     ]
@@ -88,8 +88,8 @@ def card_persons() -> str:
         (
             person,
             cards[person],
-            1000 * box.PERSON_VALUE,
-            1000 * box.DEFAULT_SALESMEN[person],
+            DOLLARS * box.PERSON_VALUE,
+            DOLLARS * box.DEFAULT_SALESMEN[person],
             sum(count for kind, count in action_cards.items() if kind.endswith(f"/{person}")),
         )
         for person in box.PERSONS

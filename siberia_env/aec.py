@@ -25,12 +25,11 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from siberia_env import loops
 from siberia_env.compiled import PLAIN_PYTHON
-from siberia_env.errors import ConfigurationError, IllegalActionError
-from siberia_env.game import Game, block_slices, find_game
+from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
+from siberia_env.game import DOLLARS, Game, block_slices, find_game
 from siberia_env.vector import check_seed, reward_number
 from siberia_env.view import View, view_state
 
-DOLLARS = 1000  #: in a unit of the kernels' scores
 ILLEGAL_REWARD = -1.0  #: for the offender, where an illegal action ends the game
 MOST_NAMED = 10  #: legal actions that an error names
 RENDER_MODES = ("ansi", "human")
@@ -48,10 +47,6 @@ _AFTER_RESET = frozenset(
         "_cumulative_rewards",
     )
 )
-
-
-class ActionOutOfBoundsError(IllegalActionError, AssertionError):
-    """What was given as an action is none: an `AssertionError` too, as with `AssertOutOfBoundsWrapper`."""
 
 
 class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
@@ -106,8 +101,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             ConfigurationError: one of these is not to be had.
         """
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ConfigurationError(f"render_mode: no {render_mode!r}; there are {', '.join(RENDER_MODES)}")
+        check_render_mode(render_mode)
         self.variant = find_game(game).variant(num_players, rules, components)
         self.render_mode = render_mode
         self.reward_kind = reward_number(reward)
@@ -253,10 +247,9 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             return {"observation": self._observation, "action_mask": self._mask}
         if self.episode < 0:
             EnvLogger.error_observe_before_reset()
-        if agent not in self._seats:
-            raise ConfigurationError(f"no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        seat = self._seat(agent)
         mask = self.infos[agent]["action_mask"] if agent in self.infos else self._no_mask()
-        return {"observation": self._seen_by(self._seats[agent]), "action_mask": mask}
+        return {"observation": self._seen_by(seat), "action_mask": mask}
 
     def last(self, observe: bool = True) -> tuple[dict[str, NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, terminated, truncated and info of `agent_selection`."""
@@ -365,13 +358,13 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         """The table as `agent` sees it, in plain text; None sees everything.
 
         Raises:
+            ConfigurationError: there is no such agent.
             AssertionError: before the first `reset`.
         """
         if self.episode < 0:
             EnvLogger.error_render_before_reset()
-        text: str = import_module(self.variant.game.render).ansi(
-            self.variant, self._states, 0, None if agent is None else self._seats[agent]
-        )
+        viewer = None if agent is None else self._seat(agent)
+        text: str = import_module(self.variant.game.render).ansi(self.variant, self._states, 0, viewer)
         return text
 
     def view(self) -> View:
@@ -390,6 +383,12 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         self._end([ILLEGAL_REWARD if seat == self._player else 0.0 for seat in self._seats.values()], [], False)
 
     # ------------------------------------------------------------ off the fast path
+
+    def _seat(self, agent: str) -> int:
+        """The seat of `agent`."""
+        if agent not in self._seats:
+            raise ConfigurationError(f"no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        return self._seats[agent]
 
     def _seen_by(self, seat: int) -> NDArray[np.float32]:
         observation = np.empty(self._observation_size, np.float32)
@@ -415,8 +414,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         else:
             why = f"{action!r} is not a whole number"
         return ActionOutOfBoundsError(
-            f"action is not in action space: {why}; the actions of {self.agent_selection} are 0 to "
-            f"{self._num_actions - 1}"
+            f"action is not in action space: {why}; the actions are 0 to {self._num_actions - 1}"
         )
 
     def _why_illegal(self, action: int) -> str:
@@ -539,6 +537,12 @@ def _fused_step(state_dtype: np.dtype[Any], ruleset_dtype: np.dtype[Any]) -> Cal
         (rulesets, states, whole, whole, floats, bytes_)
     )
     return fused
+
+
+def check_render_mode(render_mode: str | None) -> None:
+    """Raise `ConfigurationError` unless there is such a render mode; None is one that shows nothing."""
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ConfigurationError(f"render_mode: no {render_mode!r}; there are {', '.join(RENDER_MODES)}")
 
 
 def _box(blocks: tuple[Any, ...]) -> spaces.Box:

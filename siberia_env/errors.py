@@ -1,4 +1,7 @@
-"""What can go wrong at the suite's own doors, one class a kind, each a `ValueError`."""
+"""What can go wrong at the suite's own doors, one class a kind.
+
+Each is a `ValueError`, but for `MissingExtraError`, which is an `ImportError`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ class ConfigurationError(SiberiaError):
 
 class IllegalActionError(SiberiaError):
     """An action the rules don't allow now, or that is no action at all. The state is as it was."""
+
+
+class ActionOutOfBoundsError(IllegalActionError, AssertionError):
+    """What was given as an action is none: an `AssertionError` too, as with PettingZoo's `AssertOutOfBoundsWrapper`."""
 
 
 class RecordError(SiberiaError):

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from siberia_env.errors import ConfigurationError
 
 MAX_PLAYERS = 4
+DOLLARS = 1000  #: a thousand: dollars in the unit of money of states, rulesets, observations and scores
 
 #: Arrays of a game's state and ruleset records. Kernels called from Python take the array and an index: passing
 #: a single record costs ten times as much.
@@ -207,6 +208,8 @@ class Game:
         action_names: every action's name, in action order.
         chronicle: the module that names chance outcomes in game records.
         render: the module that draws a state, imported when asked for.
+        min_players: 2 unless given.
+        max_players: 4 unless given.
     """
 
     name: str

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pettingzoo.utils.env_logger import EnvLogger
 
-from siberia_env.aec import RENDER_MODES, ActionOutOfBoundsError, SiberiaAECEnv
-from siberia_env.errors import ConfigurationError, IllegalActionError
+from siberia_env.aec import RENDER_MODES, SiberiaAECEnv, check_render_mode
+from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
 from siberia_env.game import Game
 
 #: Chooses an action from an observation (float32 [O]) and a mask (int8 [A]).
@@ -61,8 +61,7 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         Raises:
             ConfigurationError: one of these is not to be had.
         """
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ConfigurationError(f"render_mode: no {render_mode!r}; there are {', '.join(RENDER_MODES)}")
+        check_render_mode(render_mode)
         self.table = SiberiaAECEnv(game, num_players, rules, components, reward)
         self.render_mode = render_mode
         players = self.table.num_players

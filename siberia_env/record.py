@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 
 from siberia_env import loops
 from siberia_env.errors import ConfigurationError, IllegalActionError, RecordError
-from siberia_env.game import GAMES, States, Variant, find_game
+from siberia_env.game import DOLLARS, GAMES, States, Variant, find_game
 from siberia_env.vector import check_seed
 
 FORMAT = "siberia-record/1"
-DOLLARS = 1000  #: a thousand, the unit of scores in the kernels
 
 HEADER_KEYS = ("format", "game", "num_players", "seed", "rules", "components", "agents")
 DECISION_KEYS = ("player", "action", "legal")
@@ -189,9 +188,9 @@ class Recorder:
         except TypeError:
             chosen = -1
         if self.over or isinstance(action, bool) or not 0 <= chosen < len(self.mask) or not self.mask[chosen]:
-            raise IllegalActionError(
-                f"action {action!r}: " + ("the game is over" if self.over else "not legal for the player on turn")
-            )
+            legal = ", ".join(_legal_names(self.variant, self.mask))
+            why = "the game is over" if self.over else f"not legal; player {self.player} may: {legal}"
+            raise IllegalActionError(f"action {action!r}: {why}")
         decision = (self.player, self.variant.action_names[chosen], list(_legal_names(self.variant, self.mask)))
         self._lines.append(dict(zip(DECISION_KEYS, decision, strict=True)))
         self._lines.extend(_carry_out(self.variant, self._chronicle, self.states, chosen, self._resolve))

@@ -19,8 +19,8 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from siberia_agents.registry import make_agent
 from siberia_env import card_v0, loops, vector
-from siberia_env.aec import ActionOutOfBoundsError, SiberiaAECEnv
-from siberia_env.errors import ConfigurationError, IllegalActionError
+from siberia_env.aec import SiberiaAECEnv
+from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
 
 PLAYER_COUNTS = (2, 3, 4)
 MAKERS = (card_v0.env, card_v0.raw_env)
@@ -195,6 +195,8 @@ def test_unknown_agents_are_named() -> None:
     env.reset()
     with pytest.raises(ConfigurationError, match=r"no agent 'player_2'; the agents are player_0, player_1"):
         env.observe("player_2")
+    with pytest.raises(ConfigurationError, match=r"no agent 'player_2'; the agents are player_0, player_1"):
+        env.as_text("player_2")
 
 
 def test_actions_have_names() -> None:
@@ -203,6 +205,9 @@ def test_actions_have_names() -> None:
     assert env.action_name(env.action_number("mine gold")) == "mine gold"
     with pytest.raises(ConfigurationError, match="no action 'mine silver'"):
         env.action_number("mine silver")
+    for number in (46, -1, 1.5, True):
+        with pytest.raises(ActionOutOfBoundsError, match="0 to 45"):  # before the first reset too
+            env.action_name(number)
 
 
 # ---------------------------------------------------------------- seeds

@@ -29,13 +29,12 @@ from siberia_env.card.components import (
     RESOURCES,
     ROW_SLOTS,
     Components,
+    check_integer,
     components_from_json,
 )
 from siberia_env.card.state import EMPTY, NOTHING, PAYING, SETUP, SHUFFLE, Ruleset, State
 from siberia_env.errors import ConfigurationError, RecordError
-from siberia_env.game import States, Variant
-
-DOLLARS = 1000  #: a thousand, the unit of values in the state
+from siberia_env.game import DOLLARS, States, Variant
 
 _SLOT_NAMES = tuple(str(slot) for slot in range(ROW_SLOTS))
 
@@ -237,11 +236,6 @@ def _resource_order(ruleset: Ruleset, lines: Iterable[tuple[int, Mapping[str, An
 # ---------------------------------------------------------------- the form of a line
 
 
-def _integer(value: Any, path: str, low: int, high: int) -> None:
-    if type(value) is not int or not low <= value <= high:
-        raise ConfigurationError(f"{path}: {value!r} is not a whole number from {low} to {high}")
-
-
 def _cards(value: Any, path: str, low: int, high: int) -> None:
     wanted = f"{low}" if low == high else f"{low} to {high}"
     if not isinstance(value, list) or not low <= len(value) <= high:
@@ -264,7 +258,7 @@ def _check_setup(variant: Variant, event: Mapping[str, Any]) -> None:
         raise ConfigurationError(f"setup.row: expected a list of {slots} resource cards; got {row!r}")
     for slot, card in enumerate(row):
         _resource_card(variant, card, f"setup.row[{slot}]")
-    _integer(event["face_up"], "setup.face_up", FACE_UP_AT_START, FACE_UP_AT_START)
+    check_integer(event["face_up"], "setup.face_up", FACE_UP_AT_START, FACE_UP_AT_START)
     if not isinstance(hands, list) or len(hands) != variant.num_players:
         raise ConfigurationError(f"setup.hands: expected a list of {variant.num_players} hands; got {hands!r}")
     for player, hand in enumerate(hands):
@@ -272,12 +266,12 @@ def _check_setup(variant: Variant, event: Mapping[str, Any]) -> None:
 
 
 def _check_draw(variant: Variant, event: Mapping[str, Any]) -> None:
-    _integer(event["player"], "draw.player", 0, variant.num_players - 1)
+    check_integer(event["player"], "draw.player", 0, variant.num_players - 1)
     _cards(event["cards"], "draw.cards", 1, MOST_DRAWN)
 
 
 def _check_shuffle(variant: Variant, event: Mapping[str, Any]) -> None:
-    _integer(event["cards"], "shuffle.cards", 1, ACTION_CARDS)
+    check_integer(event["cards"], "shuffle.cards", 1, ACTION_CARDS)
 
 
 def _check_refill(variant: Variant, event: Mapping[str, Any]) -> None:

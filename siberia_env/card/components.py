@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -43,7 +43,7 @@ HAND_LIMIT = 8  #: C9
 PERSON_VALUE = 1  #: C4, thousands, without its salesman
 MAX_VALUE = 99  #: largest value of a card or salesman a component file may give, thousands
 
-SOURCES = ("rulebook", "review", "assumed")
+Source: TypeAlias = Literal["rulebook", "review", "assumed"]  #: C5: where a component table comes from
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Table:
 
     name: str
     content: str
-    source: str
+    source: Source
 
 
 #: C5: where each table comes from; the documentation's table is generated from this one.
@@ -125,7 +125,8 @@ class Components:
             raise ConfigurationError(f"workers: {self.workers}; {num_players} players need {num_players} to {WORKERS}")
 
 
-def _integer(value: Any, path: str, low: int, high: int) -> int:
+def check_integer(value: Any, path: str, low: int, high: int) -> int:
+    """`value`, if it is an integer from `low` to `high`; else a `ConfigurationError` that names its `path`."""
     if type(value) is not int or not low <= value <= high:
         raise ConfigurationError(f"{path}: {value!r} is not a whole number from {low} to {high}")
     return value
@@ -164,18 +165,20 @@ def components_from_json(tables: Any, *, whole_box: bool = True) -> Components:
         if not isinstance(resource_cards[resource], list | tuple):
             raise ConfigurationError(f"resource_cards.{resource}: expected a list of values in thousands of dollars")
     components = Components(
-        action_cards={kind: _integer(action_cards[kind], f"action_cards.{kind}", 0, ACTION_CARDS) for kind in KINDS},
+        action_cards={
+            kind: check_integer(action_cards[kind], f"action_cards.{kind}", 0, ACTION_CARDS) for kind in KINDS
+        },
         resource_cards={
             resource: tuple(
                 sorted(
-                    _integer(value, f"resource_cards.{resource}[{index}]", 1, MAX_VALUE)
+                    check_integer(value, f"resource_cards.{resource}[{index}]", 1, MAX_VALUE)
                     for index, value in enumerate(resource_cards[resource])
                 )
             )
             for resource in RESOURCES
         },
-        salesmen={symbol: _integer(salesmen[symbol], f"salesmen.{symbol}", 1, MAX_VALUE) for symbol in SYMBOLS},
-        workers=_integer(tables.get("workers"), "workers", 1, WORKERS),
+        salesmen={symbol: check_integer(salesmen[symbol], f"salesmen.{symbol}", 1, MAX_VALUE) for symbol in SYMBOLS},
+        workers=check_integer(tables.get("workers"), "workers", 1, WORKERS),
     )
     if whole_box:
         for name, count, wanted in (
@@ -262,7 +265,7 @@ def check_rules(rules: str | Mapping[str, Any] | None) -> dict[str, Any]:
     in_force = {**DEFAULT_RULES, **options}
     if in_force["edition"] not in tuple(EDITIONS):  # the option may be anything, unhashable too
         raise ConfigurationError(f"rules: no edition {in_force['edition']!r}; the editions are {', '.join(EDITIONS)}")
-    in_force["max_turns"] = _integer(in_force["max_turns"], "rules: max_turns", 1, MOST_TURNS)
+    in_force["max_turns"] = check_integer(in_force["max_turns"], "rules: max_turns", 1, MOST_TURNS)
     return in_force
 
 

@@ -33,7 +33,7 @@ from siberia_env.card.state import (
     Ruleset,
     State,
 )
-from siberia_env.game import States, Variant
+from siberia_env.game import DOLLARS, States, Variant
 
 WIDTH = 100
 SLOT_WIDTH = 9
@@ -175,7 +175,7 @@ def _name(player: int) -> str:
 
 
 def _dollars(thousands: int) -> str:
-    return f"${int(thousands) * 1000}"
+    return f"${int(thousands) * DOLLARS}"
 
 
 def _count(number: int, word: str) -> str:
