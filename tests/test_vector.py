@@ -435,3 +435,61 @@ def test_closing_twice_is_harmless_and_the_games_go_on() -> None:
     env.close()
     env.step(pick(step, 0))
     assert issubclass(IllegalActionError, SiberiaError)
+
+
+# ---------------------------------------------------------------- standings and snapshots
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+@pytest.mark.parametrize("reward", loops.REWARDS)
+def test_the_standing_is_what_the_games_would_pay_if_they_ended_now(players: int, reward: str) -> None:
+    env = vector.make("card", num_envs=4, num_players=players, seed=6, reward=reward)
+    step = env.reset()
+    level = {"win": 0.0, "margin": 0.0, "score": 1.0}[reward]  # everybody has one worker
+    assert np.array_equal(env.standing(), np.full((4, players), level, np.float32))
+    for draw in range(120):
+        step = env.step(pick(step, draw))
+    before, standing = env.states.tobytes(), env.standing()
+    assert (standing.shape, standing.dtype) == ((4, players), np.float32)
+    totals = env.states["score"][:, :players].astype(np.int64)
+    winners, paid = np.zeros(players, np.int8), np.zeros(players, np.float32)
+    for row in range(4):
+        count = loops.winner_flags(totals[row], players, winners)
+        loops.reward_of(loops.REWARDS.index(reward), totals[row], winners, count, players, paid)
+        assert np.array_equal(standing[row], paid)
+    assert len(np.unique(standing)) > 1
+    assert env.states.tobytes() == before
+
+
+def test_a_restored_snapshot_goes_on_as_the_games_did() -> None:
+    arguments: dict[str, Any] = {"num_envs": 3, "num_players": 3, "rules": {"max_turns": 12}}
+    env, other = (vector.make("card", **arguments, seed=seed) for seed in (8, 9))
+    step = env.reset()
+    for draw in range(70):
+        step = env.step(pick(step, draw))
+    assert env.episodes.any()
+    kept = env.snapshot()
+    shown = snapshot(step)
+    restored = other.restore(kept)  # needs no reset before
+    for name in ("observation", "mask", "num_legal", "player"):
+        assert np.array_equal(getattr(restored, name), shown[name]), name
+    assert not restored.reward.any()
+    assert not restored.terminated.any()
+    ended = 0
+    for draw in range(70, 220):
+        actions = pick(step, draw)
+        step, restored = env.step(actions), other.step(actions)
+        ended += int(step.terminated.sum())
+        for name in ("observation", "mask", "player", "reward", "terminated"):
+            assert np.array_equal(getattr(step, name), getattr(restored, name)), name
+        for name in ("final_scores", "final_length"):
+            assert np.array_equal(getattr(step, name)[step.terminated], getattr(restored, name)[step.terminated])
+    assert ended > 3
+    assert env.states.tobytes() == other.states.tobytes() != kept["states"]
+
+
+def test_a_snapshot_of_another_number_of_games_is_refused() -> None:
+    env, smaller = vector.make("card", num_envs=3), vector.make("card", num_envs=2)
+    env.reset()
+    with pytest.raises(ConfigurationError, match="not one of this number of games"):
+        smaller.restore(env.snapshot())
