@@ -35,7 +35,7 @@ def record_games(variant: Variant, agents: Sequence[Agent], games: int, seed: in
     """Write `games` recorded games into the file `path`, which appears when all are played.
 
     Raises:
-        RecordError: the file can't be written.
+        ConfigurationError: the file can't be written, or there is no such seed.
     """
 
     def counted() -> Iterator[Record]:

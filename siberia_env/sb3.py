@@ -257,7 +257,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
 
 
 class Opponent(Protocol):
-    """What can hold a seat against the learner: it answers batches of views (as `siberia_agents.Agent` does)."""
+    """What can hold a seat against the learner: it answers batches of views (as the agents of `siberia_agents` do)."""
 
     def act_batch(self, views: BatchView) -> NDArray[np.int64]:
         """A legal action for each of n games: int64 [n]."""
@@ -288,8 +288,8 @@ class SelfPlayPPO(MaskablePPO):
 
     `seating` decides who holds which seat; without one the learner holds all. When `shaped`, a seat is paid as it
     goes for what its standing gains (what it would be paid if the game ended now, `VectorEnv.standing`) instead
-    of all at the end. This is potential-based shaping (Ng, Harada and Russell, 1999): the best policies stay the
-    same, and the value network predicts what is still to come.
+    of all at the end. This is potential-based shaping (Ng, Harada and Russell, 1999) without a discount: with
+    `gamma` 1 the best policies stay the same. The value network predicts what is still to come.
     """
 
     rollout_buffer: SeatRolloutBuffer

@@ -313,7 +313,7 @@ def _row(ruleset: Ruleset, state: State, quantities: Any) -> None:
 
 @kernel_part
 def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
-    """What each player holds: hand sizes, persons, captured cards, scores and margins."""
+    """What each player holds (hand sizes, persons, captured cards, scores, margins), and who sits at the table."""
     players = int(ruleset.num_players)
     own_score = int(state.score[player])
     best_other = -1

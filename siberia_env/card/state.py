@@ -45,7 +45,7 @@ STATE = np.dtype(
                 ("turn", "i2"),  # turns finished, all players together
                 ("phase", "i1"),  # DISCOVER .. OVER
                 ("player", "i1"),  # whose turn
-                ("chosen", "i1"),  # the action being paid for, counted from the first of ACTIONS; NOTHING
+                ("chosen", "i1"),  # the action being paid for, counted from CARD_ACTIONS; NOTHING
                 ("payment", "i1"),  # NOT_PAYING .. LAST_OF_TWO
                 ("draws_left", "i1"),  # cards still to be drawn in a draw that waits for a shuffle
                 ("turns_to_end", "i1"),  # C15: this turn and those after it; 0 while the end is not in sight
