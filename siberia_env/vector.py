@@ -206,6 +206,7 @@ class VectorEnv:
     def snapshot(self) -> dict[str, Any]:
         """All games and where they stand, to be given to `restore` later, in another process too."""
         return {
+            "played": self._played(),
             "seed": int(self._seed),
             "states": self.states.tobytes(),
             "episodes": self.episodes.copy(),
@@ -216,10 +217,15 @@ class VectorEnv:
         """Go on where `snapshot` was taken, in an environment made with the same arguments.
 
         Raises:
-            ConfigurationError: the snapshot is of another number of games, or of another game.
+            ConfigurationError: the snapshot is of another number of games, of another game, players, rules or
+                components, or of a version of the suite whose states are laid out in another way.
         """
+        if snapshot.get("played") != self._played():
+            raise ConfigurationError(
+                "restore: the snapshot is of another game, players, rules or components, or of another version"
+            )
         if len(snapshot["states"]) != self.states.nbytes:
-            raise ConfigurationError("restore: the snapshot is not one of this number of games of this game")
+            raise ConfigurationError("restore: the snapshot is not one of this number of games")
         self._seed = check_seed(snapshot["seed"])
         self.states[:] = np.frombuffer(snapshot["states"], self.states.dtype)
         self.episodes[:] = snapshot["episodes"]
@@ -237,6 +243,10 @@ class VectorEnv:
             self._pool.shutdown()
             self._pool = None
             self._slices = [(0, self.num_envs)]
+
+    def _played(self) -> tuple[Any, ...]:
+        """What states of this environment depend on: the layout of the record, and the ruleset in force."""
+        return self.game.name, self.states.dtype.descr, self.variant.rulesets.tobytes()
 
     def _check_out(self, out: Step) -> None:
         """Kernels write without looking: arrays of another size would let them write beside the array."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import subprocess
 import sys
 from dataclasses import fields
@@ -493,3 +494,25 @@ def test_a_snapshot_of_another_number_of_games_is_refused() -> None:
     env.reset()
     with pytest.raises(ConfigurationError, match="not one of this number of games"):
         smaller.restore(env.snapshot())
+
+
+@pytest.mark.parametrize("changed", [{"num_players": 3}, {"rules": "oya"}])
+def test_a_snapshot_of_other_players_or_rules_is_refused(changed: dict[str, Any]) -> None:
+    env, other = vector.make("card", num_envs=2), vector.make("card", num_envs=2, **changed)
+    env.reset()
+    with pytest.raises(ConfigurationError, match="another game, players, rules or components"):
+        other.restore(env.snapshot())
+
+
+def test_a_snapshot_of_states_with_another_layout_is_refused() -> None:
+    """A state's bytes mean nothing to a version of the suite whose fields stand elsewhere."""
+    env = vector.make("card", num_envs=2)
+    env.reset()
+    kept = pickle.loads(pickle.dumps(env.snapshot()))
+    env.restore(kept)
+    name, fields_then, ruleset = kept["played"]
+    with pytest.raises(ConfigurationError, match="another version"):
+        env.restore({**kept, "played": (name, [*fields_then[1:], fields_then[0]], ruleset)})
+    del kept["played"]
+    with pytest.raises(ConfigurationError, match="another version"):
+        env.restore(kept)
