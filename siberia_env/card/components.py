@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -199,8 +199,10 @@ def read_components(source: str | Path | Mapping[str, Any] | Components | None) 
     """
     if source is None:
         return Components()
-    if isinstance(source, Components):
-        return source
+    if isinstance(source, Components):  # built by hand: numbers out of range would be written beside the state's arrays
+        return components_from_json(
+            {table.name: getattr(source, table.name) for table in fields(source)}, whole_box=False
+        )
     if not isinstance(source, str | Path):
         return components_from_json(source)
     try:

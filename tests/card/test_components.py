@@ -156,6 +156,17 @@ def test_a_small_box_by_hand_has_to_be_large_enough_to_deal() -> None:
         GAME.variant(3, components=Components(workers=2))
 
 
+def test_a_box_by_hand_is_checked_like_a_file() -> None:
+    lent = {**dict.fromkeys(KINDS, 4), "gas/worker": -4, "oil/worker": 12}  # 60 in all
+    with pytest.raises(ConfigurationError, match=r"^action_cards\.gas/worker: -4 is not a whole number"):
+        GAME.variant(2, components=Components(action_cards=lent))
+    with pytest.raises(ConfigurationError, match=r"^salesmen\.gold: missing"):
+        GAME.variant(2, components=Components(salesmen={"gas": 4, "charcoal": 5, "oil": 6}))
+    dear = {**Components().resource_cards, "gas": (40_000,) * 10}
+    with pytest.raises(ConfigurationError, match=r"^resource_cards\.gas\[0\]: 40000 is not a whole number"):
+        GAME.variant(2, components=Components(resource_cards=dear))
+
+
 def test_a_small_box_from_a_file_is_wrong_unless_asked_for() -> None:
     tables = box()
     tables["workers"] = 5
