@@ -5,7 +5,7 @@ VENV ?= .venv
 GAME ?= card
 BIN = $(VENV)/bin
 
-.PHONY: help setup demo test test-slow check format lint types docs bench clean
+.PHONY: help setup demo test check format lint types docs bench clean
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
@@ -28,9 +28,6 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest --nbmake tests notebooks
-
-test-slow: setup
-	$(BIN)/python -m pytest -m slow
 
 check: setup lint types test
 

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from siberia_agents.interface import Agent
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import Variant
-from siberia_env.generator import mix
-from siberia_env.vector import VectorEnv, check_seed
+from siberia_env.game import DOLLARS, Variant
+from siberia_env.generator import check_seed, mix
+from siberia_env.vector import VectorEnv
 from siberia_env.view import view_games
 
 NORMAL_95 = 1.959964  #: two-sided 95% quantile of the normal distribution
 GAMES_AT_ONCE = 1024
-THOUSAND = 1000  # dollars in the state's unit of money
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Results:
 
     def mean_score(self, place: int) -> Interval:
         """An entrant's mean score in dollars, with a normal interval."""
-        dollars = THOUSAND * self.scores[self.entrant == place]
+        dollars = DOLLARS * self.scores[self.entrant == place]
         mean = float(dollars.mean())
         spread = NORMAL_95 * float(dollars.std(ddof=1)) / sqrt(len(dollars)) if len(dollars) > 1 else 0.0
         return Interval(mean, mean - spread, mean + spread)
@@ -70,6 +69,27 @@ def wilson(wins: float, games: int) -> Interval:
     middle = (share + z2 / (2 * games)) / (1 + z2 / games)
     half = NORMAL_95 * sqrt(share * (1 - share) / games + z2 / (4 * games**2)) / (1 + z2 / games)
     return Interval(share, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def derived_seed(seed: int, stream: int, number: int) -> int:
+    """A seed of its own for each (stream, number) under `seed`.
+
+    Raises:
+        ConfigurationError: `seed` is no seed.
+    """
+    checked: Any = check_seed(seed)
+    return int(mix(checked, stream, number))
+
+
+def start_agents(variant: Variant, agents: Sequence[Agent], seed: int) -> None:
+    """Start every agent with a stream of random choices of its own.
+
+    Raises:
+        ConfigurationError: `seed` is no seed.
+        ModelError: an agent can't play this variant.
+    """
+    for place, agent in enumerate(agents):
+        agent.start(variant, derived_seed(seed, 1, place))
 
 
 def play_games(
@@ -92,12 +112,10 @@ def play_games(
         raise ConfigurationError(f"{len(agents)} agents for {players} seats; name one agent a seat")
     if games < 1:
         raise ConfigurationError(f"games: {games}; at least 1")
-    start_seed: Any = check_seed(seed)
-    for place, agent in enumerate(agents):
-        agent.start(variant, (seed + place) % 2**64)
+    start_agents(variant, agents, seed)
     entrant = (np.arange(players)[None, :] - np.arange(games)[:, None]) % players
     parts = [
-        _play_batch(variant, agents, entrant[start : start + GAMES_AT_ONCE], int(mix(start_seed, start, 0)), progress)
+        _play_batch(variant, agents, entrant[start : start + GAMES_AT_ONCE], derived_seed(seed, 0, start), progress)
         for start in range(0, games, GAMES_AT_ONCE)
     ]
     scores, winners, lengths, truncated = (np.concatenate(column) for column in zip(*parts, strict=True))

@@ -88,21 +88,29 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
     table.add_column("")
     table.add_column("measured", justify="right")
     table.add_column("goal", justify="right")
-    small, large = (
-        median([1e9 / batch_rate(game, False, games)(seconds) for _ in range(repeats)])
-        for games in (SMALL_BATCH, LARGE_BATCH)
-    )
-    cold, warm = start_seconds(game)
+    with counting("measuring", 5) as bar:
+
+        def done(value: Any) -> Any:
+            bar.advance(bar.task_ids[0])
+            return value
+
+        small, large = (
+            done(median([1e9 / batch_rate(game, False, games)(seconds) for _ in range(repeats)]))
+            for games in (SMALL_BATCH, LARGE_BATCH)
+        )
+        copied = done(median([copy_nanoseconds(game) for _ in range(repeats)]))
+        cold, warm = done(start_seconds(game))
+        share = done(training_share(game))
     facts = [
         ("a state, bytes", f"{game.state_dtype.itemsize}", "512"),
-        ("copy of a state, ns", f"{median([copy_nanoseconds(game) for _ in range(repeats)]):.1f}", "20"),
+        ("copy of a state, ns", f"{copied:.1f}", "20"),
         ("100 000 games without observations, MB", f"{batch_megabytes(game, 100_000):.0f}", "150"),
         (f"a decision in a batch of {SMALL_BATCH}, ns", f"{small:.0f}", ""),
         (f"a decision in a batch of {LARGE_BATCH}, ns", f"{large:.0f}", f"{1.5 * small:.0f}"),
         ("import to first step, warm cache, s", f"{warm:.2f}", "1.5"),
         ("import to first step, nothing compiled, s", f"{cold:.1f}", "15"),
     ]
-    if (share := training_share(game)) is not None:
+    if share is not None:
         facts.append(("games' part of MaskablePPO's time, %", f"{100 * share:.1f}", "10"))
     for fact in facts:
         table.add_row(*fact)

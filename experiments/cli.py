@@ -83,6 +83,14 @@ def find_variant(game: str, players: int, rules: str, components: Path | None) -
     return find_game(game).variant(players, read_rules(rules), components)
 
 
+def read_tables(game: str, components: Path | None) -> dict[str, Any] | None:
+    """The component tables in the file `components`, checked, as a run keeps them."""
+    if components is None:
+        return None
+    tables: dict[str, Any] = find_game(game).read_components(components).as_json()
+    return tables
+
+
 def _was_given(context: typer.Context, option: str) -> bool:
     source = context.get_parameter_source(option)
     return source is not None and source.name != "DEFAULT"
@@ -100,6 +108,7 @@ def train(
     game: GameName,
     players: Players = 2,
     rules: Rules = "",
+    components: ComponentFile = None,
     minutes: Annotated[float | None, typer.Option(help="Training time; 30 if --decisions isn't given.")] = None,
     decisions: Annotated[int | None, typer.Option(help="Train for so many decisions instead: repeatable.")] = None,
     seed: Seed = 0,
@@ -126,7 +135,7 @@ def train(
     budget: dict[str, Any] = {"minutes": minutes, "decisions": decisions}
     if resume:
         given = {name for name in context.params if _was_given(context, name)}
-        for name in ("players", "rules", "seed", "reward"):
+        for name in ("players", "rules", "components", "seed", "reward"):
             if name in given:
                 raise ConfigurationError(f"--{name}: a resumed run keeps its own; leave the option out")
         changes = budget if given & set(budget) else {}
@@ -138,9 +147,17 @@ def train(
             raise ConfigurationError(f"--out: {out} holds a run; go on with it (--resume) or name another folder")
         if minutes is None and decisions is None:
             budget["minutes"] = 30.0
-        training = Training(
-            TrainOptions(game, players, read_rules(rules), seed, **budget, threads=threads, reward=reward), out
+        options = TrainOptions(
+            game,
+            players,
+            read_rules(rules),
+            read_tables(game, components),
+            seed,
+            threads=threads,
+            reward=reward,
+            **budget,
         )
+        training = Training(options, out)
     try:
         follow(training)
     except KeyboardInterrupt:
@@ -272,6 +289,8 @@ def demo(
     game: GameName,
     minutes: Annotated[float, typer.Option(help="Training time.")] = 3.0,
     players: Players = 2,
+    rules: Rules = "",
+    components: ComponentFile = None,
     games: Annotated[int, typer.Option(help="Games against each baseline afterwards.")] = 500,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for everything that comes out.")] = Path("runs/demo"),
@@ -286,7 +305,7 @@ def demo(
     from siberia_experiments.train import TrainOptions
 
     _positive("games", games)
-    run_demo(TrainOptions(game, players, seed=seed, minutes=minutes), out, games)
+    run_demo(TrainOptions(game, players, read_rules(rules), read_tables(game, components), seed, minutes), out, games)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

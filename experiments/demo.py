@@ -9,10 +9,9 @@ import numpy as np
 from siberia_agents.learned import LearnedAgent, Model, load_model
 from siberia_agents.registry import make_agent
 from siberia_env import loops
-from siberia_env.game import Variant
+from siberia_env.game import DOLLARS, Variant
 from siberia_env.record import Decision, describe, read_records
 from siberia_env.view import view_state
-from siberia_experiments.arena import THOUSAND
 from siberia_experiments.display import TrainingDisplay, console, results_table
 from siberia_experiments.evaluate import evaluate
 from siberia_experiments.record_games import record_games
@@ -70,7 +69,7 @@ def annotate(variant: Variant, model: Model, folder: Path) -> None:
         standing = np.zeros((1, variant.num_players), np.float32)
         loops.standing_batch(variant.rulesets, decision.states, loops.MARGIN, standing)
         margin = standing[0, decision.player] + model.values(observation)[0]  # the value is what is still to come
-        dollars = THOUSAND * loops.MARGIN_UNIT * float(margin)
+        dollars = DOLLARS * loops.MARGIN_UNIT * float(margin)
         ahead = "ahead of" if dollars >= 0 else "behind"
         return f"expects to end ${abs(dollars):,.0f} {ahead} the others; considers {moves}"
 

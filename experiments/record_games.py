@@ -12,17 +12,15 @@ from siberia_agents.interface import Agent
 from siberia_env.errors import RecordError
 from siberia_env.game import Game, States, Variant
 from siberia_env.record import Record, describe, play_and_record, read_records, write_records
-from siberia_env.vector import check_seed
 from siberia_env.view import view_state
+from siberia_experiments.arena import start_agents
 from siberia_experiments.display import counting
 
 
 def recorded_games(variant: Variant, agents: Sequence[Agent], games: int, seed: int) -> Iterator[Record]:
     """Play and record `games` games; game g has seed `seed` + g, and agent k sits in seat k in all of them."""
-    check_seed(seed)
     for game in range(games):
-        for seat, agent in enumerate(agents):
-            agent.start(variant, seed + game + seat)
+        start_agents(variant, agents, seed + game)
 
         def choose(states: States, i: int, mask: NDArray[np.int8]) -> int:
             view = view_state(variant, states, i)

@@ -26,7 +26,9 @@ from siberia_agents.learned import Layers, LearnedAgent, Model, observation_vers
 from siberia_agents.registry import make_agent
 from siberia_env.errors import ConfigurationError, ModelError, missing_extra
 from siberia_env.game import Variant, find_game
-from siberia_env.vector import VectorEnv, check_seed, reward_number
+from siberia_env.generator import check_seed
+from siberia_env.loops import reward_number
+from siberia_env.vector import VectorEnv
 from siberia_experiments.arena import Interval, play_games
 
 try:
@@ -55,6 +57,7 @@ class TrainOptions:
         game: the game's name.
         num_players: 2 to 4.
         rules: options of the game.
+        components: component tables of the user's own, as JSON has them; None for the box's.
         seed: decides everything that is random.
         minutes: training time, evaluations not counted.
         decisions: decisions of all seats together.
@@ -80,6 +83,7 @@ class TrainOptions:
     game: str = "card"
     num_players: int = 2
     rules: dict[str, Any] = field(default_factory=dict)
+    components: dict[str, Any] | None = None
     seed: int = 0
     minutes: float | None = None
     decisions: int | None = None
@@ -187,7 +191,7 @@ class Training:
         options.check()
         self.options = options
         self.folder = folder
-        self.variant: Variant = find_game(options.game).variant(options.num_players, options.rules)
+        self.variant: Variant = find_game(options.game).variant(options.num_players, options.rules, options.components)
         make_folder(folder)
         th.set_num_threads(options.threads)
         th.distributions.Distribution.set_default_validate_args(False)

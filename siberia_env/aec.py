@@ -27,7 +27,8 @@ from siberia_env import loops
 from siberia_env.compiled import PLAIN_PYTHON
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
 from siberia_env.game import DOLLARS, Game, block_slices, find_game
-from siberia_env.vector import check_seed, reward_number
+from siberia_env.generator import check_seed
+from siberia_env.loops import reward_number
 from siberia_env.view import View, view_state
 
 ILLEGAL_REWARD = -1.0  #: for the offender, where an illegal action ends the game

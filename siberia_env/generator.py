@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from siberia_env.compiled import PLAIN_PYTHON, kernel
+from siberia_env.errors import ConfigurationError
 
 MASK = 0xFFFFFFFFFFFFFFFF
 INCREMENT = 0x9E3779B97F4A7C15
@@ -92,3 +93,14 @@ def shuffle(state: Any, cards: Any, count: int) -> None:
         card = cards[last]
         cards[last] = cards[other]
         cards[other] = card
+
+
+def check_seed(seed: Any) -> np.uint64:
+    """`seed` as the kernels want it.
+
+    Raises:
+        ConfigurationError: it is no integer, or outside 0 .. 2**64 - 1.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= int(seed) < 2**64:
+        raise ConfigurationError(f"seed: {seed!r} is not a whole number from 0 to 2**64 - 1")
+    return np.uint64(int(seed))

@@ -79,6 +79,11 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         self.action_space = self.table.action_space(self.agent)
 
     @property
+    def observation_blocks(self) -> dict[str, slice]:
+        """Where each block lies in an observation, by name."""
+        return self.table.observation_blocks
+
+    @property
     def seat(self) -> int:
         """The learner's seat in the current game."""
         return self.table.possible_agents.index(self.agent)

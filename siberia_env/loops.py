@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from siberia_env.compiled import borrowed, kernel, kernel_part
+from siberia_env.errors import ConfigurationError
 from siberia_env.game import (
     MAX_PLAYERS,
     apply,
@@ -151,6 +152,17 @@ def determinize_at(rulesets: Any, states: Any, i: int, player: int, generator: A
 
 
 # ---------------------------------------------------------------- results
+
+
+def reward_number(reward: str) -> int:
+    """The kernels' number of the reward called `reward`.
+
+    Raises:
+        ConfigurationError: there is no such reward.
+    """
+    if reward not in REWARDS:
+        raise ConfigurationError(f"reward: no {reward!r}; there are {', '.join(REWARDS)}")
+    return REWARDS.index(reward)
 
 
 @kernel

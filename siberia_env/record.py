@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from siberia_env import loops
 from siberia_env.errors import ConfigurationError, IllegalActionError, RecordError
 from siberia_env.game import DOLLARS, GAMES, States, Variant, find_game
-from siberia_env.vector import check_seed
+from siberia_env.generator import check_seed
 
 FORMAT = "siberia-record/1"
 

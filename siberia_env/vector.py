@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from siberia_env import loops
 from siberia_env.errors import ConfigurationError, IllegalActionError
-from siberia_env.game import Game, Variant, find_game
+from siberia_env.game import Game, Variant, block_slices, find_game
+from siberia_env.generator import check_seed
 
 MOST_NAMED = 10  #: games that an error about illegal actions names
 
@@ -89,7 +90,7 @@ class VectorEnv:
         self.variant = variant
         self.num_envs = int(num_envs)
         self.threads = min(int(threads), self.num_envs)
-        self.reward_kind = reward_number(reward)
+        self.reward_kind = loops.reward_number(reward)
         self.states = variant.new_states(self.num_envs)
         self.episodes = np.zeros(self.num_envs, np.int64)
         self.lengths = np.zeros(self.num_envs, np.int64)
@@ -104,6 +105,11 @@ class VectorEnv:
     def game(self) -> Game:
         """The game that is played."""
         return self.variant.game
+
+    @property
+    def observation_blocks(self) -> dict[str, slice]:
+        """Where each block lies in an observation, by name."""
+        return block_slices(self.game.blocks)
 
     @property
     def num_players(self) -> int:
@@ -323,25 +329,3 @@ def make(
     return VectorEnv(
         find_game(game).variant(num_players, rules, components), num_envs, seed, reward, threads, observations
     )
-
-
-def check_seed(seed: Any) -> np.uint64:
-    """`seed` as the kernels want it.
-
-    Raises:
-        ConfigurationError: it is no integer, or outside 0 .. 2**64 - 1.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= int(seed) < 2**64:
-        raise ConfigurationError(f"seed: {seed!r} is not a whole number from 0 to 2**64 - 1")
-    return np.uint64(int(seed))
-
-
-def reward_number(reward: str) -> int:
-    """The kernels' number of the reward called `reward`.
-
-    Raises:
-        ConfigurationError: there is no such reward.
-    """
-    if reward not in loops.REWARDS:
-        raise ConfigurationError(f"reward: no {reward!r}; there are {', '.join(loops.REWARDS)}")
-    return loops.REWARDS.index(reward)

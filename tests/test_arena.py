@@ -153,8 +153,11 @@ def same_games(fewer: Results, more: Results) -> bool:
 
 def test_every_agent_gets_a_seed_of_its_own() -> None:
     noted = [Noted(), Noted(), Noted()]
-    play_games(VARIANTS[3], noted, 1, seed=2**64 - 2)
-    assert [agent.seeds for agent in noted] == [[2**64 - 2], [2**64 - 1], [0]]
+    for seed in (2**64 - 2, 2**64 - 1):
+        play_games(VARIANTS[3], noted, 1, seed=seed)
+    seeds = [seed for agent in noted for seed in agent.seeds]
+    assert len(set(seeds)) == 6  # one apart, and no agent of one seed has that of another agent under the next
+    assert all(0 <= seed < 2**64 for seed in seeds)
 
 
 @pytest.mark.parametrize("agents", [0, 1, 3])
