@@ -260,6 +260,8 @@ def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPa
         ("evaluate card --components .", "can't read ."),
         ("evaluate card --components damaged.npz", "damaged.npz is not JSON"),
         ("evaluate card --components odd.json", "resource_cards: 35 in all, the box holds 36"),
+        ("train card --components odd.json", "resource_cards: 35 in all, the box holds 36"),
+        ("demo card --components odd.json", "resource_cards: 35 in all, the box holds 36"),
         ("record chess", "no game 'chess'"),
         ("record card --players 5", "num_players: 5"),
         ("record card --games 0", "games: 0"),

@@ -19,6 +19,7 @@ import pytest
 import torch as th
 
 from siberia_agents.learned import load_model
+from siberia_env.card.components import Components
 from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError, ModelError, SiberiaError
 from siberia_experiments import train
@@ -244,6 +245,15 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path) -> 
     finish(training)
     assert training.learner.num_timesteps == 2048
     assert weights(killed) == weights(whole)
+
+
+def test_a_run_keeps_its_own_components(tmp_path: Path) -> None:
+    tables = Components().as_json()
+    tables["salesmen"]["gas"] = 9
+    finish(Training(replace(TINY, components=tables), tmp_path))
+    assert load_model(tmp_path / "model.npz").trained["options"]["components"] == tables
+    resumed = Training.resume(tmp_path, "card", decisions=2 * 2048)
+    assert resumed.variant.components.salesmen["gas"] == 9
 
 
 def test_a_run_can_be_given_a_larger_budget(tmp_path: Path) -> None:
