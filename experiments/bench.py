@@ -39,21 +39,23 @@ Rate = Callable[[float], float]  #: measures for so many seconds, gives somethin
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: our rate, the peer's, and the ratio that is the goal."""
+    """A line of the table: our rate, the peer's, and the ratio that is the goal, where there is one."""
 
     what: str
     ours: float
     peer_name: str
     peer: float | None
-    goal: float
+    goal: float | None
 
 
 def bench(game: Game, seconds: float, repeats: int) -> None:
     """Measure everything and print the tables."""
     batch, observed = batch_rate(game, observations=False), batch_rate(game, observations=True)
-    comparisons: list[tuple[str, Rate, str, Rate | None, float]] = [
+    comparisons: list[tuple[str, Rate, str, Rate | None, float | None]] = [
         ("batch, masks only", batch, "hearts, C++", openspiel_rollouts(), 1.8),
-        ("batch, observed", observed, "hearts, Python", openspiel_python(), 12.0),
+        ("batch, observed", observed, "hearts, Python, mask", openspiel_python(_read_mask), 12.0),
+        ("", observed, "hearts, Python, bare", openspiel_python(_read_nothing), None),
+        ("", observed, "hearts, Python, all", openspiel_python(_read_all), None),
         ("PettingZoo env()", aec_rate(game), "texas_holdem", texas_holdem(), 15.0),
     ]
     rows = []
@@ -72,14 +74,19 @@ def bench(game: Game, seconds: float, repeats: int) -> None:
 
 def _table(game: Game, rows: list[Row]) -> Table:
     table = new_table(f"{game.title}: decisions a second, {PLAYERS} players, one core")
-    table.caption = "random legal play; hearts is OpenSpiel's, texas_holdem PettingZoo's"
+    table.caption = (
+        "random legal play; hearts is OpenSpiel's: its C++ rollouts, and stepped from Python, reading the mask as an "
+        "array, just the list of legal actions (bare), or mask and information state (all); texas_holdem is "
+        "PettingZoo's"
+    )
     for column in ("", "ours", "beside", "theirs", "ratio", "goal"):
         table.add_column(column, justify="left" if column in ("", "beside") else "right")
     for row in rows:
         theirs = "" if row.peer is None else f"{row.peer:,.0f}"
         beside = f"{row.peer_name}:\nnot installed" if row.peer is None else row.peer_name
         ratio = "" if row.peer is None else f"{row.ours / row.peer:.1f}"
-        table.add_row(row.what, f"{row.ours:,.0f}", beside, theirs, ratio, f"{row.goal:g}")
+        goal = "" if row.goal is None else f"{row.goal:g}"
+        table.add_row(row.what, f"{row.ours:,.0f}", beside, theirs, ratio, goal)
     return table
 
 
@@ -248,8 +255,21 @@ def openspiel_rollouts() -> Rate | None:
     return rate
 
 
-def openspiel_python() -> Rate | None:
-    """Decisions a second of OpenSpiel's hearts when it is stepped from Python (C++ rules, legal actions read)."""
+def _read_nothing(state: Any) -> Any:
+    return state.legal_actions()
+
+
+def _read_mask(state: Any) -> Any:
+    return np.flatnonzero(np.array(state.legal_actions_mask(), np.int8))
+
+
+def _read_all(state: Any) -> Any:
+    np.array(state.information_state_tensor(), np.float32)
+    return _read_mask(state)
+
+
+def openspiel_python(read: Callable[[Any], Any] = _read_nothing) -> Rate | None:
+    """Decisions a second of OpenSpiel's hearts (C++ rules) stepped from Python; `read` gives the legal actions."""
     spiel = _import("pyspiel")
     if spiel is None:
         return None
@@ -260,7 +280,7 @@ def openspiel_python() -> Rate | None:
         while (spent := time.perf_counter() - started) < seconds:
             state = _dealt(game)
             while not state.is_terminal():
-                state.apply_action(random.choice(state.legal_actions()))
+                state.apply_action(int(random.choice(read(state))))
                 decisions += 1
         return decisions / spent
 

@@ -116,6 +116,8 @@ class TrainingDisplay:
                         names = ", ".join(f"{name} {percent(rate)}" for name, rate in state.point.win_rates.items())
                         console.print(f"{state.seconds:.0f} s  {self.speed}; wins against {names}")
                 live.update(self._picture())
+        if not console.is_terminal:
+            console.print()  # Live leaves the last line open there
 
     def _picture(self) -> Group:
         table = new_table(self.title)

@@ -106,7 +106,8 @@ def _compiled(function: F, **options: Any) -> F:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_folder(function)) if not PLAIN_PYTHON else before
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        # Without the wrapper for callers in C, which nobody is: each would be compiled for nothing.
+        return numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
 
@@ -121,8 +122,8 @@ def kernel(function: F) -> F:
 
 
 def kernel_part(function: F) -> F:
-    """A kernel that becomes a part of each kernel that calls it, however long it is, instead of a call."""
-    return _compiled(function, forceinline=True)
+    """A kernel that becomes a part of each kernel that calls it, however long it is; Python can't call it."""
+    return _compiled(function, forceinline=True, no_cpython_wrapper=True)
 
 
 if PLAIN_PYTHON:

@@ -58,7 +58,9 @@ def generic(function: Callable[..., Any]) -> Callable[..., Any]:
 
     look_up.__name__, look_up.__qualname__ = name, name
     look_up.__doc__, look_up.__module__ = function.__doc__, function.__module__
-    overload(look_up, strict=False, jit_options={"error_model": "numpy"})(resolve_at_compile_time)
+    overload(look_up, strict=False, jit_options={"error_model": "numpy", "no_cfunc_wrapper": True})(
+        resolve_at_compile_time
+    )
     return look_up
 
 
