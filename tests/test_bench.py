@@ -93,7 +93,7 @@ def test_absent_libraries_are_named_as_such(monkeypatch: pytest.MonkeyPatch) -> 
     with console.capture() as shown:
         bench.bench(GAME, SECONDS, 1)
     text = shown.get()
-    assert text.count("not installed") == 3
+    assert text.count("not installed") == 5
     for fact in ("batch, masks only", "a state, bytes", "import to first step", "12.2", "1.25"):
         assert fact in text
     assert "MaskablePPO" not in text
