@@ -15,15 +15,21 @@ from siberia_env.view import view_state
 from siberia_experiments.display import TrainingDisplay, console, results_table
 from siberia_experiments.evaluate import evaluate
 from siberia_experiments.record_games import record_games
-from siberia_experiments.train import BASELINES, Training, TrainOptions, draw_curve
+from siberia_experiments.train import BASELINES, LOG_FOLDER, Training, TrainOptions, draw_curve
 
 EVALUATION_SEED = 1_000_000  # games that training has not been measured on
 MOVES_SHOWN = 3  # candidate moves in the annotated game
 
 
 def demo(options: TrainOptions, folder: Path, games: int = 500) -> None:
-    """Train, draw the learning curve, play `games` games against each baseline, and annotate one game."""
-    training = Training(options, folder)
+    """Train, draw the learning curve, play `games` games against each baseline, and annotate one game.
+
+    What an earlier demo left in `folder` is replaced, its TensorBoard log included.
+    """
+    earlier_logs = list((folder / LOG_FOLDER).glob("events.*"))
+    training = Training(options, folder)  # refuses what can't be trained before anything is replaced
+    for log in earlier_logs:
+        log.unlink()
     follow(training)
     model = load_model(training.model_path)
     measure(training.variant, model, games)

@@ -44,6 +44,7 @@ try:
 except ImportError as error:
     raise missing_extra("train", "training", error.name) from error
 
+LOG_FOLDER = "tensorboard"
 CHECKPOINT_FORMAT = "siberia-checkpoint/1"
 NEW_PAST_SELF = 25  #: iterations between two frozen past selves
 BASELINES = ("random", "greedy")  #: whom the learning curve is measured against
@@ -226,7 +227,7 @@ class Training:
             seed=options.seed,
             device="cpu",
         )
-        learner.set_logger(Logger(str(self.folder), [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]))
+        learner.set_logger(Logger(str(self.folder), [TensorBoardOutputFormat(str(self.folder / LOG_FOLDER))]))
         return learner
 
     # ------------------------------------------------------------ the run

@@ -214,6 +214,12 @@ def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, 
     told = (tmp_path / "demo/game.txt").read_text(encoding="utf-8")
     assert re.search(r"expects to end \$[\d,]+ (ahead of|behind) the others; considers \w+", told)
 
+    (log,) = (tmp_path / "demo/tensorboard").iterdir()
+    assert siberia("demo", "card", "--minutes", "0", "--out", "demo")[0] == 2
+    assert log.exists()  # a demo that is refused replaces nothing
+    assert siberia("demo", "card", "--minutes", "0.0001", "--games", "6", "--out", "demo")[0] == 0
+    assert len(list((tmp_path / "demo/tensorboard").iterdir())) == 1
+
 
 def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
