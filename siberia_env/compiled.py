@@ -122,8 +122,8 @@ def kernel(function: F) -> F:
 
 
 def kernel_part(function: F) -> F:
-    """A kernel that becomes a part of each kernel that calls it, however long it is; Python can't call it."""
-    return _compiled(function, forceinline=True, no_cpython_wrapper=True)
+    """A kernel that becomes a part of each kernel that calls it, however long it is, instead of a call."""
+    return _compiled(function, forceinline=True)
 
 
 if PLAIN_PYTHON:
