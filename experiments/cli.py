@@ -78,6 +78,11 @@ def read_rules(text: str) -> dict[str, Any]:
     return rules
 
 
+def read_agents(text: str) -> list[str]:
+    """The agents in `greedy, random`."""
+    return [spec.strip() for spec in text.split(",")]
+
+
 def find_variant(game: str, players: int, rules: str, components: Path | None) -> Variant:
     """The variant that the common options describe."""
     return find_game(game).variant(players, read_rules(rules), components)
@@ -192,7 +197,7 @@ def evaluate(
     from siberia_experiments.display import console, results_table
 
     variant = find_variant(game, players, rules, components)
-    specs = [spec.strip() for spec in agents.split(",")]
+    specs = read_agents(agents)
     results = evaluation.evaluate(variant, evaluation.line_up(specs, players), games, seed)
     rows = [(spec, results, place) for place, spec in enumerate(specs)]
     counted = "1 game" if games == 1 else f"{games} games"
@@ -226,8 +231,7 @@ def record(
 
     _positive("games", games)
     variant = find_variant(game, players, rules, components)
-    line = line_up([spec.strip() for spec in agents.split(",")], players)
-    record_games(variant, line, games, seed, out)
+    record_games(variant, line_up(read_agents(agents), players), games, seed, out)
     typer.echo(f"{out}: {games} {'game' if games == 1 else 'games'}")
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from siberia_agents.learned import LearnedAgent, Model, load_model
-from siberia_agents.registry import make_agent
 from siberia_env import loops
 from siberia_env.game import DOLLARS, Variant
 from siberia_env.record import Decision, describe, read_records
 from siberia_env.view import view_state
 from siberia_experiments.display import TrainingDisplay, console, results_table
-from siberia_experiments.evaluate import evaluate
+from siberia_experiments.evaluate import alone_against, evaluate
 from siberia_experiments.record_games import record_games
 from siberia_experiments.train import BASELINES, LOG_FOLDER, Training, TrainOptions, draw_curve
 
@@ -51,7 +50,7 @@ def measure(variant: Variant, model: Model, games: int) -> None:
     """Games against each baseline in all other seats, seats rotated."""
     rows = []
     for name in BASELINES:
-        agents = [LearnedAgent(model), *(make_agent(name) for _ in range(variant.num_players - 1))]
+        agents = alone_against(LearnedAgent(model), name, variant.num_players)
         results = evaluate(variant, agents, games, EVALUATION_SEED)
         rows += [("learned", results, 0), (name, results, 1)]
     console.print(results_table(f"{games} games each, seats rotated", rows))
@@ -59,7 +58,7 @@ def measure(variant: Variant, model: Model, games: int) -> None:
 
 def annotate(variant: Variant, model: Model, folder: Path) -> None:
     """Record one game against greedy; beside it a text with what the model expected and considered."""
-    agents = [LearnedAgent(model), *(make_agent("greedy") for _ in range(variant.num_players - 1))]
+    agents = alone_against(LearnedAgent(model), "greedy", variant.num_players)
     path = folder / "game.jsonl"
     record_games(variant, agents, 1, EVALUATION_SEED, path)
 

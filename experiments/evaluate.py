@@ -23,6 +23,11 @@ def line_up(specs: Sequence[str], num_players: int) -> list[Agent]:
     return [make_agent(spec) for spec in (*specs, *[specs[-1]] * (num_players - len(specs)))]
 
 
+def alone_against(agent: Agent, spec: str, num_players: int) -> list[Agent]:
+    """`agent` in the first place, and agents that `spec` describes in all others."""
+    return [agent, *(make_agent(spec) for _ in range(num_players - 1))]
+
+
 def evaluate(variant: Variant, agents: Sequence[Agent], games: int, seed: int = 0) -> Results:
     """Play `games` games with rotating seats behind a progress bar."""
     names = " - ".join(agent.name for agent in agents)

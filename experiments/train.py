@@ -30,6 +30,7 @@ from siberia_env.generator import check_seed
 from siberia_env.loops import reward_number
 from siberia_env.vector import VectorEnv
 from siberia_experiments.arena import Interval, play_games
+from siberia_experiments.evaluate import alone_against
 
 try:
     import torch as th
@@ -282,7 +283,7 @@ class Training:
         agent = LearnedAgent(self.model())
         rates = {}
         for name in BASELINES:
-            agents = [agent, *(make_agent(name) for _ in range(self.options.num_players - 1))]
+            agents = alone_against(agent, name, self.options.num_players)
             results = play_games(self.variant, agents, self.options.evaluation_games, self.options.seed)
             rates[name] = results.win_rate(0)
             self.learner.logger.record(f"win_rate/{name}", rates[name].value)

@@ -453,7 +453,8 @@ class PolicyAgent(Agent):
 
     def act(self, view: Any) -> int:
         """The action for one game."""
-        raise NotImplementedError
+        action, _ = self.learner.predict(view.observation, action_masks=view.mask, deterministic=True)
+        return int(action)
 
     def act_batch(self, views: Any) -> NDArray[np.int64]:
         """The actions for many."""
