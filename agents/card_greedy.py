@@ -17,11 +17,12 @@ from __future__ import annotations
 from typing import Any
 
 from siberia_env.card.actions import CARD_ACTIONS, DRAW, HIRE_INVESTOR, HIRE_SALESMAN, HIRE_WORKER, MINE, PAY
-from siberia_env.card.components import INVESTOR, NUM_KINDS, NUM_PERSONS, NUM_RESOURCES, ROW_SLOTS, WORKER
+from siberia_env.card.components import INVESTOR, NUM_KINDS, NUM_PERSONS, ROW_SLOTS, WORKER
 from siberia_env.card.observation import fewest_cards
 from siberia_env.card.rules import person_value, salesman_gain, shows, symbol_of
 from siberia_env.card.state import CHOOSE, DISCOVER, Ruleset, State
 from siberia_env.compiled import kernel
+from siberia_env.tables import NUM_RESOURCES
 
 CARD_WORTH = 1.0  # thousands, an action card in hand
 WORKER_HOPE = 6.0  # thousands, a second worker at the start of the game

@@ -25,6 +25,7 @@ from siberia_env.card.actions import CARD_ACTIONS, CHOICES, PAY
 from siberia_env.card.game import GAME as CARD
 from siberia_env.card.state import STATE
 from siberia_env.game import CONTRACT, DOLLARS, MAX_PLAYERS, Block, Game, block_slices
+from siberia_env.tables import NUM_RESOURCES, RESOURCES
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -81,7 +82,7 @@ def card_persons() -> str:
     cards = {
         "worker": f"{box.WORKERS}",
         "salesman": f"{box.NUM_SYMBOLS}: one for each of {', '.join(box.SYMBOLS)}",
-        "investor": f"{box.NUM_RESOURCES}: one for each resource",
+        "investor": f"{NUM_RESOURCES}: one for each resource",
     }
     action_cards = box.Components().action_cards
     rows = [
@@ -159,7 +160,7 @@ def card_axes() -> str:
     """What the places along the axes of the blocks stand for."""
     names = [name for _, group in CHOICES for name in group]
     axes = (
-        (box.NUM_RESOURCES, "resources", box.RESOURCES),
+        (NUM_RESOURCES, "resources", RESOURCES),
         (box.NUM_SYMBOLS, "symbols", box.SYMBOLS),
         (box.NUM_KINDS, "kinds of action card", box.KINDS),
         (PAY - CARD_ACTIONS, "card actions", names[CARD_ACTIONS:PAY]),

@@ -207,7 +207,9 @@ class Game:
         check_rules: every rule option in force, from what a user gave.
         read_components: the component tables, from what a user gave.
         make_ruleset: the ruleset record for a player count, checked rules and components.
-        action_names: every action's name, in action order.
+        action_names: every action's name, in action order, for given components.
+        other_names: names that actions go by in some states instead, with their numbers.
+        names_in_play: every action's name in a state, where that depends on the state.
         chronicle: the module that names chance outcomes in game records.
         render: the module that draws a state, imported when asked for.
         min_players: 2 unless given.
@@ -228,6 +230,8 @@ class Game:
     action_names: Callable[[Any], tuple[str, ...]]
     chronicle: str
     render: str
+    other_names: Callable[[Any], Mapping[str, int]] | None = None
+    names_in_play: Callable[[Any, Any], tuple[str, ...]] | None = None
     min_players: int = 2
     max_players: int = MAX_PLAYERS
 
@@ -282,7 +286,7 @@ class Variant:
         rules: every option in force.
         components: the component tables in force.
         rulesets: the same as a read-only array of one ruleset record, for the kernels.
-        action_names: every action's name, in action order.
+        action_names: every action's name, in action order; `names_in_play` tells those of a state.
     """
 
     game: Game
@@ -312,10 +316,19 @@ class Variant:
         Raises:
             ConfigurationError: no action has that name.
         """
+        other_names = self.game.other_names(self.components) if self.game.other_names else {}
+        if name in other_names:
+            return other_names[name]
         try:
             return self.action_names.index(name)
         except ValueError:
             raise ConfigurationError(f"no action {name!r}; see the table of actions of {self.game.title}") from None
+
+    def names_in_play(self, states: States, i: int) -> tuple[str, ...]:
+        """Every action's name in `states[i]`, in action order: the board game calls an exchange by its active side."""
+        if self.game.names_in_play is None:
+            return self.action_names
+        return self.game.names_in_play(self.components, states[i])
 
     def force(self, states: States, i: int, outcome: Any) -> None:
         """Settle the chance outcome due in `states[i]` as `outcome` says, if it is possible.
@@ -336,7 +349,7 @@ def _rebuild_variant(game: Game, num_players: int, rules: dict[str, Any], compon
     return game.variant(num_players, rules, components)
 
 
-_homes = {"card": "siberia_env.card.game"}
+_homes = {"card": "siberia_env.card.game", "board": "siberia_env.board.game"}
 
 #: The games there are.
 GAMES: tuple[str, ...] = tuple(_homes)

@@ -8,9 +8,10 @@ import numba
 import numpy as np
 
 from siberia_env import loops, vector
-from siberia_env.card.components import KINDS, RESOURCES, Components
+from siberia_env.card.components import KINDS, Components
 from siberia_env.card.game import GAME
 from siberia_env.compiled import cache_folder, kernel
+from siberia_env.tables import RESOURCES
 
 ODD_NUMBERS = (-(2**62), -300, -1, 46, 50, 51, 52, 127, 128, 300, 2**31, 2**62)
 SMALL_BOX = Components(

@@ -26,15 +26,14 @@ from siberia_env.card.components import (
     HAND_AT_START,
     KINDS,
     NUM_KINDS,
-    RESOURCES,
     ROW_SLOTS,
     Components,
-    check_integer,
     components_from_json,
 )
 from siberia_env.card.state import EMPTY, NOTHING, PAYING, SETUP, SHUFFLE, Ruleset, State
 from siberia_env.errors import ConfigurationError, RecordError
 from siberia_env.game import DOLLARS, States, Variant
+from siberia_env.tables import RESOURCES, check_integer
 
 _SLOT_NAMES = tuple(str(slot) for slot in range(ROW_SLOTS))
 

@@ -11,28 +11,36 @@ resource cards (C3).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from siberia_env.errors import ConfigurationError
+from siberia_env.tables import (
+    DEFAULT_SALESMAN_VALUES,
+    MAX_VALUE,
+    NUM_RESOURCES,
+    RESOURCES,
+    Table,
+    check_counts,
+    check_integer,
+    check_table,
+    check_tables,
+    read_json,
+)
 
-RESOURCES = ("gas", "charcoal", "oil", "gold", "diamond")  #: C1
 PERSONS = ("worker", "salesman", "investor")  #: C1
 SYMBOLS = RESOURCES + PERSONS  #: what an action card can show; the order of all tables by symbol
 KINDS = tuple(f"{resource}/{person}" for resource in RESOURCES for person in PERSONS)  #: of action cards
 
-NUM_RESOURCES = len(RESOURCES)
 NUM_PERSONS = len(PERSONS)
 NUM_SYMBOLS = len(SYMBOLS)
 NUM_KINDS = len(KINDS)
 WORKER, SALESMAN, INVESTOR = (SYMBOLS.index(person) for person in PERSONS)
 
-MAX_PLAYERS = 4
 ACTION_CARDS = 60  #: C2
 RESOURCE_CARDS = 36  #: C3
 WORKERS = 10  #: C4
@@ -41,19 +49,6 @@ FACE_UP_AT_START = 3  #: C6
 HAND_AT_START = 5  #: C6
 HAND_LIMIT = 8  #: C9
 PERSON_VALUE = 1  #: C4, thousands, without its salesman
-MAX_VALUE = 99  #: largest value of a card or salesman a component file may give, thousands
-
-Source: TypeAlias = Literal["rulebook", "review", "assumed"]  #: C5: where a component table comes from
-
-
-@dataclass(frozen=True)
-class Table:
-    """One component table: what it holds and where that comes from (C5)."""
-
-    name: str
-    content: str
-    source: Source
-
 
 #: C5: where each table comes from; the documentation's table is generated from this one.
 TABLES = (
@@ -73,7 +68,7 @@ DEFAULT_RESOURCE_CARDS: dict[str, tuple[int, ...]] = {
     "gold": (3, 4, 4, 5, 5, 6),
     "diamond": (4, 5, 5, 6, 7),
 }
-DEFAULT_SALESMEN = dict(zip(SYMBOLS, (4, 5, 6, 7, 8, 2, 3, 4), strict=True))
+DEFAULT_SALESMEN = {**DEFAULT_SALESMAN_VALUES, "worker": 2, "salesman": 3, "investor": 4}
 
 
 @dataclass(frozen=True)
@@ -125,26 +120,6 @@ class Components:
             raise ConfigurationError(f"workers: {self.workers}; {num_players} players need {num_players} to {WORKERS}")
 
 
-def check_integer(value: Any, path: str, low: int, high: int) -> int:
-    """`value`, if it is an integer from `low` to `high`; else a `ConfigurationError` that names its `path`."""
-    if type(value) is not int or not low <= value <= high:
-        raise ConfigurationError(f"{path}: {value!r} is not a whole number from {low} to {high}")
-    return value
-
-
-def _table(tables: Mapping[str, Any], name: str, keys: tuple[str, ...]) -> Mapping[str, Any]:
-    table = tables.get(name)
-    if not isinstance(table, Mapping):
-        raise ConfigurationError(f"{name}: expected an object with the keys {', '.join(keys)}; got {table!r}")
-    for key in table:
-        if key not in keys:
-            raise ConfigurationError(f"{name}.{key}: no such entry; the entries are {', '.join(keys)}")
-    for key in keys:
-        if key not in table:
-            raise ConfigurationError(f"{name}.{key}: missing")
-    return table
-
-
 def components_from_json(tables: Any, *, whole_box: bool = True) -> Components:
     """The components in the JSON object `tables`, checked.
 
@@ -153,21 +128,15 @@ def components_from_json(tables: Any, *, whole_box: bool = True) -> Components:
             that don't add up to the rulebook's 60 action cards, 36 resource cards and 10 workers are wrong too.
     """
     names = ("action_cards", "resource_cards", "salesmen", "workers")
-    if not isinstance(tables, Mapping):
-        raise ConfigurationError(f"components: expected an object with the keys {', '.join(names)}; got {tables!r}")
-    for name in tables:
-        if name not in names:
-            raise ConfigurationError(f"{name}: no such table; the tables are {', '.join(names)}")
-    action_cards = _table(tables, "action_cards", KINDS)
-    resource_cards = _table(tables, "resource_cards", RESOURCES)
-    salesmen = _table(tables, "salesmen", SYMBOLS)
+    tables = check_tables(tables, names)
+    action_cards = check_counts(tables, "action_cards", KINDS, ACTION_CARDS)
+    resource_cards = check_table(tables, "resource_cards", RESOURCES)
+    salesmen = check_table(tables, "salesmen", SYMBOLS)
     for resource in RESOURCES:
         if not isinstance(resource_cards[resource], list | tuple):
             raise ConfigurationError(f"resource_cards.{resource}: expected a list of values in thousands of dollars")
     components = Components(
-        action_cards={
-            kind: check_integer(action_cards[kind], f"action_cards.{kind}", 0, ACTION_CARDS) for kind in KINDS
-        },
+        action_cards=action_cards,
         resource_cards={
             resource: tuple(
                 sorted(
@@ -205,13 +174,7 @@ def read_components(source: str | Path | Mapping[str, Any] | Components | None) 
         )
     if not isinstance(source, str | Path):
         return components_from_json(source)
-    try:
-        tables = json.loads(Path(source).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigurationError(f"components: can't read {source}: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigurationError(f"components: {source} is not JSON: {error}") from error
-    return components_from_json(tables)
+    return components_from_json(read_json(source))
 
 
 #: Options and component tables as the rules see them: one read-only record, an edition being a row of values.

@@ -27,9 +27,7 @@ from siberia_env.card.components import (
     EDITIONS,
     HAND_LIMIT,
     INVESTOR,
-    MAX_PLAYERS,
     NUM_KINDS,
-    NUM_RESOURCES,
     NUM_SYMBOLS,
     RESOURCE_CARDS,
     ROW_SLOTS,
@@ -49,11 +47,12 @@ from siberia_env.card.rules import (
 )
 from siberia_env.card.state import CHOOSE, DISCOVER, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, Ruleset, State
 from siberia_env.compiled import kernel, kernel_part, stack_array
-from siberia_env.game import Block, block_scales, block_slices
+from siberia_env.game import MAX_PLAYERS, Block, block_scales, block_slices
+from siberia_env.observing import PLAYER_COUNTS, scaled, seat_of, seated
+from siberia_env.tables import NUM_RESOURCES
 
 NUM_PHASES = len((DISCOVER, CHOOSE, PAYING))
 NUM_PAYMENT_STEPS = 3
-PLAYER_COUNTS = MAX_PLAYERS - 1
 MONEY_UNIT = 32  # thousands
 KIND_UNIT = 4  # cards of one kind
 VALUE_UNIT = 8  # thousands, one resource card
@@ -203,32 +202,8 @@ def observe(ruleset: Ruleset, state: State, player: int, observation: Any) -> No
     _unseen(ruleset, state, player, quantities)
     _turn(ruleset, state, player, quantities)
     for index in range(SIZE):
-        observation[index] = _scaled(np.float32(quantities[index]), SCALES[index])
+        observation[index] = scaled(np.float32(quantities[index]), SCALES[index])
     _fractions(ruleset, state, quantities, observation)
-
-
-@kernel_part
-def _scaled(quantity: Any, scale: Any) -> Any:
-    """From a quantity to a value in [-1, 1]."""
-    return max(min(quantity * scale, np.float32(1)), np.float32(-1))
-
-
-@kernel_part
-def _seated(player: int, seat: int, players: int) -> int:
-    """The player who sits `seat` seats after `player`; for an empty seat a number that no player has.
-
-    The fields of a player who is not there are zero: blocks need not ask whether a seat is taken.
-    """
-    other = player + seat - players
-    other = other + players if other < 0 else other
-    return other if seat < players else seat
-
-
-@kernel_part
-def _seat_of(other: int, player: int, players: int) -> int:
-    """How many seats after `player` the player `other` sits; any seat for NOBODY."""
-    seat = other - player
-    return seat + players if seat < 0 else seat
 
 
 @kernel_part
@@ -249,7 +224,7 @@ def _what_if(ruleset: Ruleset, state: State, player: int, quantities: Any) -> No
         best_value[slot] = int(ruleset.card_best_value[number]) << (SUM_BITS * resource)
         face_up += shown << (COUNT_BITS * resource)
     for seat in range(MAX_PLAYERS):
-        other, present = _seated(player, seat, players), seat < players
+        other, present = seated(player, seat, players), seat < players
         gain = GAIN + seat * NUM_CARD_ACTIONS - CARD_ACTIONS
         workers = int(state.workers[other])
         mined = 0  # for all resources in one number
@@ -318,7 +293,7 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
     own_score = int(state.score[player])
     best_other = -1
     for seat in range(MAX_PLAYERS):
-        other, present = _seated(player, seat, players), seat < players
+        other, present = seated(player, seat, players), seat < players
         quantities[PRESENT + seat] = present
         quantities[HAND_SIZES + seat] = state.hand_size[other]
         quantities[WORKER_COUNTS + seat] = state.workers[other]
@@ -334,10 +309,10 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
     quantities[MARGIN] = own_score - best_other
     for symbol in range(NUM_SYMBOLS):
         owner = int(state.salesman_owner[symbol])
-        quantities[SALESMEN + _seat_of(owner, player, players) * NUM_SYMBOLS + symbol] = owner != NOBODY
+        quantities[SALESMEN + seat_of(owner, player, players) * NUM_SYMBOLS + symbol] = owner != NOBODY
     for resource in range(NUM_RESOURCES):
         owner = int(state.investor_owner[resource])
-        quantities[INVESTORS + _seat_of(owner, player, players) * NUM_RESOURCES + resource] = owner != NOBODY
+        quantities[INVESTORS + seat_of(owner, player, players) * NUM_RESOURCES + resource] = owner != NOBODY
     quantities[WORKERS_LEFT] = state.workers_left
     quantities[PLAYERS + players - 2] = 1
     quantities[EDITION + int(ruleset.edition)] = 1
@@ -378,7 +353,7 @@ def _turn(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """What is being decided, by whom, and how far the end is."""
     players = int(ruleset.num_players)
     phase, chosen, payment = int(state.phase), int(state.chosen), int(state.payment)
-    to_move = _seat_of(int(state.player), player, players)
+    to_move = seat_of(int(state.player), player, players)
     quantities[PHASE + min(phase, NUM_PHASES - 1)] = phase < NUM_PHASES
     quantities[TURN_OF + to_move] = phase != OVER
     quantities[PENDING + max(chosen, 0)] = chosen != NOTHING
@@ -398,7 +373,7 @@ def _fractions(ruleset: Ruleset, state: State, quantities: Any, observation: Any
     for resource in range(NUM_RESOURCES):
         cards = max(np.float32(quantities[UNSEEN_RESOURCES + resource]), np.float32(1))
         mean = np.float32(quantities[UNSEEN_VALUE + resource]) / cards
-        observation[UNSEEN_VALUE + resource] = _scaled(mean, SCALES[UNSEEN_VALUE])
+        observation[UNSEEN_VALUE + resource] = scaled(mean, SCALES[UNSEEN_VALUE])
     observation[TURNS_LEFT] = 1.0 - int(state.turn) / int(ruleset.max_turns)
 
 
@@ -422,4 +397,4 @@ def observe_hidden(ruleset: Ruleset, state: State, observation: Any) -> None:
         observation[NEXT_RESOURCE + depth * NUM_RESOURCES + int(ruleset.card_resource[number])] = 1
         observation[NEXT_VALUE + depth] = ruleset.card_value[number]
     for index in range(HIDDEN_SCALES.shape[0]):
-        observation[index] = _scaled(observation[index], HIDDEN_SCALES[index])
+        observation[index] = scaled(observation[index], HIDDEN_SCALES[index])

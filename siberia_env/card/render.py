@@ -13,8 +13,6 @@ from siberia_env.card.actions import ACTION_NAMES, CARD_ACTIONS
 from siberia_env.card.components import (
     INVESTOR,
     KINDS,
-    NUM_RESOURCES,
-    RESOURCES,
     ROW_SLOTS,
     SALESMAN,
     SYMBOLS,
@@ -34,6 +32,7 @@ from siberia_env.card.state import (
     State,
 )
 from siberia_env.game import DOLLARS, States, Variant
+from siberia_env.tables import NUM_RESOURCES, RESOURCES
 
 WIDTH = 100
 SLOT_WIDTH = 9

@@ -34,7 +34,6 @@ from siberia_env.card.components import (
     INVESTOR,
     NUM_KINDS,
     NUM_PERSONS,
-    NUM_RESOURCES,
     NUM_SYMBOLS,
     PERSON_VALUE,
     RESOURCE_CARDS,
@@ -61,6 +60,7 @@ from siberia_env.card.state import (
 )
 from siberia_env.compiled import kernel
 from siberia_env.generator import mix, shuffle
+from siberia_env.tables import NUM_RESOURCES
 
 # ---------------------------------------------------------------- setup
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from siberia_env.card.components import (
     ACTION_CARDS,
-    MAX_PLAYERS,
     NUM_KINDS,
-    NUM_RESOURCES,
     NUM_SYMBOLS,
     RESOURCE_CARDS,
     ROW_SLOTS,
 )
+from siberia_env.game import MAX_PLAYERS
+from siberia_env.tables import NUM_RESOURCES
 
 #: A record of `STATE`, and of the ruleset: numba and numpy know their fields, type checkers don't.
 State: TypeAlias = Any

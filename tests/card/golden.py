@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from siberia_env.card.components import RESOURCES, SYMBOLS
+from siberia_env.card.components import SYMBOLS
+from siberia_env.tables import RESOURCES
 from tests.card.helpers import ALL_EDITIONS, PLAYER_COUNTS, Table
 
 FOLDER = Path(__file__).parent / "golden"

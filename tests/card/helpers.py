@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from siberia_env import loops
-from siberia_env.card.components import EDITIONS, KINDS, RESOURCES, SYMBOLS
+from siberia_env.card.components import EDITIONS, KINDS, SYMBOLS
 from siberia_env.card.game import GAME
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER
 from siberia_env.game import Variant
+from siberia_env.tables import RESOURCES
 
 PLAYER_COUNTS = (2, 3, 4)
 ALL_EDITIONS = tuple(EDITIONS)

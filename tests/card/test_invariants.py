@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siberia_env import loops
-from siberia_env.card.components import DEFAULT_SALESMEN, KINDS, RESOURCES, SYMBOLS, Components
+from siberia_env.card.components import DEFAULT_SALESMEN, KINDS, SYMBOLS, Components
 from siberia_env.card.game import GAME
 from siberia_env.card.rules import open_box
 from siberia_env.card.state import CHOOSE, EMPTY
+from siberia_env.tables import RESOURCES
 from tests.card.helpers import ALL_EDITIONS, PLAYER_COUNTS, Table, check_everything, lay_out
 from tests.card.slow_observation import CARD_ACTIONS, on_offer, own_payments, payments, read_position, symbol_of
 

@@ -1,0 +1,1 @@
+"""Siberia (Reiner Stockhausen, 2011)."""

@@ -1,0 +1,135 @@
+"""The numbering of the board game's decisions, and their names in logs, records and commands.
+
+One `Discrete` space, laid out for the largest map. The order is that of `choices`; a test holds the table in the
+docs to it. An exchange is called by its active side, so a few names depend on the state: `names_in_play`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from siberia_env.board.components import (
+    ACTIONS,
+    EXCHANGE_TILES,
+    GAS,
+    KINDS,
+    MANAGER_COUNTER,
+    MOST_AREAS,
+    NUM_EXCHANGES,
+    NUM_KINDS,
+    NUM_PLACES,
+    SIDES,
+    START,
+    UNUSED_AREA,
+    Components,
+    all_exchanges,
+)
+from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
+from siberia_env.board.state import CHOOSE_SIDE, State
+from siberia_env.tables import NUM_RESOURCES, RESOURCES
+
+#: B23: the counters that can lie at each action, as (action, kind): its own, and a manager as a wildcard (B16).
+LYING: tuple[tuple[int, int], ...] = tuple(
+    (action, kind)
+    for action in range(NUM_BOARD_ACTIONS)
+    for kind in range(NUM_KINDS)
+    if kind == MANAGER_COUNTER or action == 1 + kind // NUM_RESOURCES or action == GAS + kind % NUM_RESOURCES
+)
+NUM_LYING = len(LYING)
+LYING_ACTION = np.array([action for action, _ in LYING], np.int8)
+LYING_KIND = np.array([kind for _, kind in LYING], np.int8)
+LYING_NUMBER = np.full((NUM_BOARD_ACTIONS, NUM_KINDS), -1, np.int8)  #: -1 where a kind can't lie at an action
+LYING_NUMBER[LYING_ACTION, LYING_KIND] = np.arange(NUM_LYING)
+
+SIDE = 0  #: `side <exchange>`, tile by tile
+PLACE_RESEARCH = SIDE + SIDES * EXCHANGE_TILES
+PLACE_PERSON = PLACE_RESEARCH + 1
+PLACE_RESOURCE = PLACE_PERSON + 1
+PASS = PLACE_RESOURCE + 1
+ACT = PASS + 1  #: `act <action>`
+RESOURCE = ACT + NUM_BOARD_ACTIONS  #: `resource <resource>`
+AREA = RESOURCE + NUM_RESOURCES  #: `area <area>`
+WILDCARD = AREA + MOST_AREAS  #: `wildcard <action>`, the manager's own left out
+WILDCARD_NONE = WILDCARD + NUM_BOARD_ACTIONS - 1
+FROM = WILDCARD_NONE + 1  #: `from <area>`, Vladivostok last
+TO = FROM + NUM_PLACES  #: `to <area>`
+STOP = TO + MOST_AREAS
+PAWN = STOP + 1  #: `pawn reserve`, `pawn <exchange>`, `pawn <area>`, Vladivostok last
+PAWN_EXCHANGE = PAWN + 1
+PAWN_AREA = PAWN_EXCHANGE + NUM_EXCHANGES
+EXCHANGE = PAWN_AREA + NUM_PLACES  #: `exchange <exchange>`
+CARD = EXCHANGE + NUM_EXCHANGES  #: `card <resource>`
+TILE = CARD + NUM_RESOURCES  #: `tile <action>`
+DISCARD_COUNTER = TILE + NUM_BOARD_ACTIONS  #: `discard <action> <counter>`, in the order of LYING
+NUM_ACTIONS = DISCARD_COUNTER + NUM_LYING
+
+NUM_PAWN_PLACES = EXCHANGE - PAWN
+
+
+def choices(components: Components, sides: Sequence[int] | None = None) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Every decision with the names of its actions, in action order; the documentation's table comes from it.
+
+    Exchanges are called by the active `sides` of their tiles, or without `sides` by both names.
+    """
+    areas = (*components.areas, *(f"{UNUSED_AREA} {number}" for number in range(len(components.areas), MOST_AREAS)))
+    places = (*areas, START)
+    box = all_exchanges(components)
+    exchanges = [box[0]]
+    for tile in range(EXCHANGE_TILES):
+        both = box[1 + SIDES * tile : 1 + SIDES * (tile + 1)]
+        exchanges.append("/".join(both) if sides is None else both[sides[tile]])
+    return (
+        ("sides, tile by tile, by the starting player (B9)", tuple(f"side {exchange}" for exchange in box[1:])),
+        ("place the next counter (B12)", ("place research", "place person", "place resource")),
+        ("a player's turn (B13)", ("pass", *(f"act {action}" for action in ACTIONS))),
+        (
+            "research: a manager's resource; any cube's area (B15)",
+            (*(f"resource {resource}" for resource in RESOURCES), *(f"area {area}" for area in areas)),
+        ),
+        ("the manager's wildcard (B16)", (*(f"wildcard {action}" for action in ACTIONS[1:]), "wildcard none")),
+        (
+            "logistician (B17)",
+            (*(f"from {place}" for place in places), *(f"to {area}" for area in areas), "stop"),
+        ),
+        (
+            "salesman, worker: which pawn, where to (B18, B19)",
+            (
+                "pawn reserve",
+                *(f"pawn {exchange}" for exchange in exchanges),
+                *(f"pawn {place}" for place in places),
+                *(f"exchange {exchange}" for exchange in exchanges),
+            ),
+        ),
+        ("salesman card (B25)", tuple(f"card {resource}" for resource in RESOURCES)),
+        ("investor (B20)", tuple(f"tile {action}" for action in ACTIONS)),
+        ("surplus counter (B23)", tuple(f"discard {ACTIONS[action]} {KINDS[kind]}" for action, kind in LYING)),
+    )
+
+
+def _names(components: Components, sides: Sequence[int] | None) -> tuple[str, ...]:
+    return tuple(name for _, names in choices(components, sides) for name in names)
+
+
+def action_names(components: Components) -> tuple[str, ...]:
+    """Every action's name; where it depends on the active side of a tile, with the names of both."""
+    return _names(components, None)
+
+
+def other_names(components: Components) -> dict[str, int]:
+    """The numbers of the actions that go by other names in play, by those names."""
+    numbers: dict[str, int] = {}
+    general = action_names(components)
+    for side in range(SIDES):
+        for number, name in enumerate(_names(components, [side] * EXCHANGE_TILES)):
+            if name != general[number]:
+                numbers[name] = number
+    return numbers
+
+
+def names_in_play(components: Components, state: State) -> tuple[str, ...]:
+    """Every action's name in `state`, exchanges by their active sides once all are settled."""
+    if state.phase == CHOOSE_SIDE:
+        return action_names(components)
+    return _names(components, [int(side) for side in state.side])

@@ -1,0 +1,432 @@
+"""What a player sees of the board game, as one flat float32 vector of named blocks.
+
+`BLOCKS` declares every block once: the vector's size, the named slices, the table in the docs and the offsets
+below come from it. Seats are relative to the observer (0 the observer, 1 the next one to the left, ...) and padded
+to four, areas to sixteen; values lie in [0, 1], signed ones in [-1, 1], larger ones are clipped.
+
+What-if blocks come first: what each resource action would bring right now, to the observer and to each opponent,
+what each action still needs, and what lies within reach of the own workers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from siberia_env.board.actions import LYING_NUMBER, NUM_LYING, NUM_PAWN_PLACES
+from siberia_env.board.components import (
+    COUNTERS_DRAWN,
+    EMPTY_RESERVES_TO_END,
+    EXHAUSTION_COUNTERS,
+    GAS,
+    MANAGER_COUNTER,
+    MOST_AREAS,
+    NUM_ACTIONS,
+    NUM_EXCHANGES,
+    NUM_KINDS,
+    NUM_PERSONS,
+    NUM_PLACES,
+    PANEL_LIMIT,
+    PAWNS,
+    SIDES,
+    SPACES,
+    STEPS,
+    TILES_FACE_UP,
+    VLADIVOSTOK,
+)
+from siberia_env.board.rules import (
+    empty_reserves,
+    end_is_due,
+    exchange_row,
+    may_lie,
+    person_action,
+    resource_action,
+    size_of,
+)
+from siberia_env.board.state import (
+    AT_PERSON,
+    AT_RESEARCH,
+    AT_RESOURCE,
+    CHOOSE_SIDE,
+    NOBODY,
+    NOTHING,
+    NUM_DECISIONS,
+    OVER,
+    PLACE,
+    RESEARCH_COLUMNS,
+    RESEARCH_MANAGERS,
+    Ruleset,
+    State,
+)
+from siberia_env.compiled import kernel, kernel_part, stack_array
+from siberia_env.game import MAX_PLAYERS, Block, block_scales, block_slices
+from siberia_env.observing import PLAYER_COUNTS, scaled, seat_of, seated
+from siberia_env.tables import NUM_RESOURCES
+
+MONEY_UNIT = 32  # thousands
+PRICE_UNIT = 8  # thousands a cube
+AREA_UNIT = 8  # areas, and cubes of one resource
+RESERVE_UNIT = 16  # cubes of one resource
+KIND_UNIT = 4  # counters of one kind
+BAG_UNIT = 64  # counters
+TILE_STACK_UNIT = 16
+NUM_SYMBOLS = 1 + NUM_PERSONS + NUM_RESOURCES  # manager, persons, resources: the order of the actions
+
+BLOCKS: tuple[Block, ...] = (
+    Block(
+        "sale",
+        (MAX_PLAYERS, NUM_RESOURCES),
+        "all",
+        MONEY_UNIT,
+        "what if: thousands that each resource action would bring the seat now",
+    ),
+    Block("yield", (MAX_PLAYERS, NUM_RESOURCES), "all", AREA_UNIT, "what if: cubes lying where the seat has a worker"),
+    Block(
+        "needs",
+        (MAX_PLAYERS, NUM_ACTIONS),
+        "observer",
+        SPACES,
+        "what if: counters that each action still needs; own counters count as soon as they are placed, those of "
+        "others when all have placed",
+    ),
+    Block(
+        "within_reach",
+        (STEPS, NUM_RESOURCES),
+        "all",
+        AREA_UNIT,
+        "what if: cubes by resource at most 1, 2, 3 steps from an own worker",
+    ),
+    Block("sites", (NUM_RESOURCES,), "all", AREA_UNIT, "what if: own workers' areas where a cube could be placed"),
+    Block(
+        "raise",
+        (NUM_EXCHANGES, NUM_RESOURCES),
+        "all",
+        PRICE_UNIT,
+        "what if: thousands by which a salesman at the exchange would raise the own best price",
+    ),
+    Block("best_price", (MAX_PLAYERS, NUM_RESOURCES), "all", PRICE_UNIT, "best price open, thousands; 0: none"),
+    Block("prices", (NUM_EXCHANGES, NUM_RESOURCES), "all", PRICE_UNIT, "active prices, thousands; 0: not traded"),
+    Block(
+        "side_prices",
+        (SIDES, NUM_RESOURCES),
+        "all",
+        PRICE_UNIT,
+        "prices on the two sides of the tile whose side is chosen next (B9)",
+    ),
+    Block("cubes", (NUM_RESOURCES, MOST_AREAS), "all", 1, "1 if a cube of the resource lies in the area"),
+    Block("workers", (MAX_PLAYERS, NUM_PLACES), "all", PAWNS, "workers by area, Vladivostok last"),
+    Block("distance", (MOST_AREAS,), "all", STEPS + 1, "steps to the open area from the nearest own worker; 4: more"),
+    Block("salesmen", (MAX_PLAYERS, NUM_EXCHANGES), "all", PAWNS, "salesmen by exchange"),
+    Block("pawns", (MAX_PLAYERS,), "all", PAWNS, "pawns in reserve"),
+    Block("panel", (NUM_LYING,), "observer", SPACES, "own counters on the panel by action and kind, new ones included"),
+    Block("tiles", (MAX_PLAYERS, NUM_ACTIONS), "all", 1, "1 if an investment tile lies at the action"),
+    Block("surplus", (MAX_PLAYERS,), "all", PANEL_LIMIT, "counters on the panel; more than 10 are clipped"),
+    Block(
+        "research",
+        (MAX_PLAYERS, RESEARCH_COLUMNS),
+        "observer",
+        COUNTERS_DRAWN,
+        "counters at research still to be resolved, by resource, then managers; own ones as soon as they are placed",
+    ),
+    Block("counter", (NUM_SYMBOLS,), "observer", 1, "the own counter to be placed next: manager, persons, resources"),
+    Block("counter_needs", (2,), "observer", SPACES, "what its person's action, its resource's action still needs"),
+    Block("to_place", (NUM_SYMBOLS,), "observer", COUNTERS_DRAWN, "own counters still to be placed, as in `counter`"),
+    Block(
+        "unseen_counters",
+        (NUM_KINDS,),
+        "observer",
+        KIND_UNIT,
+        "counters by kind that are in the bag or, before all have placed, newly drawn by others",
+    ),
+    Block("bag", (1,), "all", BAG_UNIT, "counters in the bag"),
+    Block("face_up", (NUM_ACTIONS,), "all", TILES_FACE_UP, "investment tiles face up, by action"),
+    Block("tile_stack", (1,), "all", TILE_STACK_UNIT, "investment tiles in the stack"),
+    Block("scores", (MAX_PLAYERS,), "all", 160, "money, thousands"),
+    Block(
+        "margin",
+        (MAX_PLAYERS,),
+        "all",
+        MONEY_UNIT,
+        "own money less the most another one has (first number), less that of seats 1 to 3, thousands",
+        signed=True,
+    ),
+    Block("reserve", (NUM_RESOURCES,), "all", RESERVE_UNIT, "cubes in reserve"),
+    Block("to_exhaust", (1,), "all", EXHAUSTION_COUNTERS, "areas still to be exhausted before the end (B24)"),
+    Block("empty_reserves", (1,), "all", EMPTY_RESERVES_TO_END, "empty reserves; three bring about the end (B24)"),
+    Block("last_round", (1,), "all", 1, "1 if the game ends after this round"),
+    Block("rounds_left", (1,), "all", 1, "rounds left before the limit (B24), as a part of all"),
+    Block(
+        "phase",
+        (NUM_DECISIONS,),
+        "all",
+        1,
+        "what is being decided: side, place, turn, research resource, research area, wildcard, from, to, salesman's "
+        "pawn, exchange, worker's pawn, tile, discard; one-hot",
+    ),
+    Block("origin", (NUM_PAWN_PLACES,), "all", 1, "where the chosen pawn stands: reserve, exchange, area; one-hot"),
+    Block("steps_left", (1,), "all", STEPS, "steps left to the logistician"),
+    Block("placing", (NUM_RESOURCES,), "all", 1, "resource of the cube that research places next, one-hot"),
+    Block("turn_of", (MAX_PLAYERS,), "all", 1, "whose decision it is, one-hot"),
+    Block("starting", (MAX_PLAYERS,), "all", 1, "starting player of the round, one-hot"),
+    Block("passed", (MAX_PLAYERS,), "all", 1, "1 if the seat has passed in this round"),
+    Block("cards", (MAX_PLAYERS, NUM_RESOURCES), "all", 1, "1 if the seat holds the salesman card (B25)"),
+    Block("salesman_cards", (1,), "all", 1, "1 if salesman cards are played with (B25)"),
+    Block("present", (MAX_PLAYERS,), "all", 1, "1 if the seat is taken"),
+    Block("num_players", (PLAYER_COUNTS,), "all", 1, "2, 3, 4; one-hot"),
+    Block("seat", (MAX_PLAYERS,), "all", 1, "the observer's seat number, one-hot"),
+)
+
+NEXT_TILES = 2  # as many as two investors turn up
+
+HIDDEN_BLOCKS: tuple[Block, ...] = (
+    Block("drawn", (MAX_PLAYERS, NUM_KINDS), "nobody", KIND_UNIT, "before all have placed: new counters, seat 0 first"),
+    Block("planned", (MAX_PLAYERS, NUM_ACTIONS), "nobody", SPACES, "and how many of them are placed at each action"),
+    Block("next_tiles", (NEXT_TILES, NUM_ACTIONS), "nobody", 1, "top of the tile stack, one-hot"),
+)
+
+SIZE = sum(block.size for block in BLOCKS)
+SCALES = block_scales(BLOCKS)
+HIDDEN_SCALES = block_scales(HIDDEN_BLOCKS)
+
+# Offsets as plain integers: numba freezes those, not a dictionary.
+_START = {name: slice_.start for name, slice_ in block_slices(BLOCKS).items()}
+SALE: int = _START["sale"]
+YIELD: int = _START["yield"]
+NEEDS: int = _START["needs"]
+WITHIN_REACH: int = _START["within_reach"]
+SITES: int = _START["sites"]
+RAISE: int = _START["raise"]
+BEST_PRICE: int = _START["best_price"]
+PRICES: int = _START["prices"]
+SIDE_PRICES: int = _START["side_prices"]
+CUBES: int = _START["cubes"]
+WORKERS: int = _START["workers"]
+DISTANCE: int = _START["distance"]
+SALESMEN: int = _START["salesmen"]
+PAWN_RESERVE: int = _START["pawns"]
+PANEL: int = _START["panel"]
+TILES: int = _START["tiles"]
+SURPLUS: int = _START["surplus"]
+RESEARCH: int = _START["research"]
+COUNTER: int = _START["counter"]
+COUNTER_NEEDS: int = _START["counter_needs"]
+TO_PLACE: int = _START["to_place"]
+UNSEEN_COUNTERS: int = _START["unseen_counters"]
+BAG: int = _START["bag"]
+FACE_UP: int = _START["face_up"]
+TILE_STACK: int = _START["tile_stack"]
+SCORES: int = _START["scores"]
+MARGIN: int = _START["margin"]
+RESERVE: int = _START["reserve"]
+TO_EXHAUST: int = _START["to_exhaust"]
+EMPTY_RESERVES: int = _START["empty_reserves"]
+LAST_ROUND: int = _START["last_round"]
+ROUNDS_LEFT: int = _START["rounds_left"]
+PHASE: int = _START["phase"]
+ORIGIN: int = _START["origin"]
+STEPS_LEFT: int = _START["steps_left"]
+PLACING: int = _START["placing"]
+TURN_OF: int = _START["turn_of"]
+STARTING: int = _START["starting"]
+PASSED: int = _START["passed"]
+CARDS: int = _START["cards"]
+SALESMAN_CARDS: int = _START["salesman_cards"]
+PRESENT: int = _START["present"]
+PLAYERS: int = _START["num_players"]
+SEAT: int = _START["seat"]
+
+_HIDDEN_START = {name: slice_.start for name, slice_ in block_slices(HIDDEN_BLOCKS).items()}
+DRAWN: int = _HIDDEN_START["drawn"]
+PLANNED: int = _HIDDEN_START["planned"]
+NEXT: int = _HIDDEN_START["next_tiles"]
+
+
+@kernel
+def observe(ruleset: Ruleset, state: State, player: int, observation: Any) -> None:
+    """Write what `player` sees into `observation` (float32): quantities block by block, then all scaled at once."""
+    quantities = stack_array(SIZE, np.int16)
+    for index in range(SIZE):
+        quantities[index] = 0
+    _trade(ruleset, state, player, quantities)
+    _map(state, player, quantities)
+    _seats(ruleset, state, player, quantities)
+    _counters(ruleset, state, player, quantities)
+    _decision(ruleset, state, player, quantities)
+    for index in range(SIZE):
+        observation[index] = scaled(np.float32(quantities[index]), SCALES[index])
+    observation[ROUNDS_LEFT] = 1.0 - int(state.rounds) / int(ruleset.max_rounds)
+
+
+@kernel_part
+def _trade(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
+    """Prices, and by how much a salesman would raise the own best ones."""
+    for exchange in range(NUM_EXCHANGES):
+        row = exchange_row(state, exchange)
+        settled = exchange <= state.sides_chosen
+        for resource in range(NUM_RESOURCES):
+            price = settled * int(ruleset.price[row, resource])
+            index = exchange * NUM_RESOURCES + resource
+            quantities[PRICES + index] = price
+            quantities[RAISE + index] = max(price - int(state.best_price[player, resource]), 0)
+    if state.phase == CHOOSE_SIDE:
+        row = 1 + SIDES * int(state.sides_chosen)
+        for side in range(SIDES):
+            for resource in range(NUM_RESOURCES):
+                quantities[SIDE_PRICES + side * NUM_RESOURCES + resource] = ruleset.price[row + side, resource]
+
+
+@kernel_part
+def _map(state: State, player: int, quantities: Any) -> None:
+    """Cubes by area; how far the areas are from the own workers, and what could be placed where they stand."""
+    for resource in range(NUM_RESOURCES):
+        lying = int(state.lying[resource])
+        for area in range(MOST_AREAS):
+            quantities[CUBES + resource * MOST_AREAS + area] = (lying >> area) & 1
+        quantities[SITES + resource] = size_of(may_lie(state, resource) & int(state.presence[player]))
+        quantities[RESERVE + resource] = state.reserve[resource]
+    near = int(state.presence[player])
+    standing = near | ((state.workers[player, VLADIVOSTOK] > 0) << VLADIVOSTOK)
+    reached_in = stack_array(STEPS + 1, np.int64)
+    reached_in[0] = near
+    for steps in range(STEPS):
+        for place in range(NUM_PLACES):
+            near |= int(state.steps[place]) * ((standing >> place) & 1)
+        standing = near
+        reached_in[steps + 1] = near
+        for resource in range(NUM_RESOURCES):
+            quantities[WITHIN_REACH + steps * NUM_RESOURCES + resource] = size_of(int(state.lying[resource]) & near)
+    is_open = int(state.open)
+    for area in range(MOST_AREAS):
+        steps = STEPS + 1
+        for reached in range(STEPS + 1):
+            steps -= (int(reached_in[reached]) >> area) & 1
+        quantities[DISTANCE + area] = steps * ((is_open >> area) & 1)
+
+
+@kernel_part
+def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
+    """What each player has on the table, and who sits there."""
+    players = int(ruleset.num_players)
+    own_score, best_other = int(state.money[player]), -1
+    for seat in range(MAX_PLAYERS):
+        other, present = seated(player, seat, players), seat < players
+        presence = int(state.presence[other])
+        for resource in range(NUM_RESOURCES):
+            index = seat * NUM_RESOURCES + resource
+            price = int(state.best_price[other, resource])
+            cubes = size_of(int(state.lying[resource]) & presence)
+            quantities[YIELD + index] = cubes
+            quantities[BEST_PRICE + index] = price
+            quantities[SALE + index] = cubes * price
+        for place in range(NUM_PLACES):
+            quantities[WORKERS + seat * NUM_PLACES + place] = state.workers[other, place]
+        for exchange in range(NUM_EXCHANGES):
+            quantities[SALESMEN + seat * NUM_EXCHANGES + exchange] = state.salesmen[other, exchange]
+        for action in range(NUM_ACTIONS):
+            index = seat * NUM_ACTIONS + action
+            tile = int(state.tiles[other, action])
+            quantities[TILES + index] = tile
+            quantities[NEEDS + index] = present * (SPACES - tile - int(state.covered[other, action]))
+        for column in range(RESEARCH_COLUMNS):
+            quantities[RESEARCH + seat * RESEARCH_COLUMNS + column] = state.research[other, column]
+        quantities[PAWN_RESERVE + seat] = state.pawns[other]
+        quantities[SURPLUS + seat] = state.counters[other]
+        quantities[PASSED + seat] = present & ((int(state.passed) >> other) & 1)
+        quantities[PRESENT + seat] = present
+        score = int(state.money[other])
+        quantities[SCORES + seat] = score
+        quantities[MARGIN + seat] = present * (own_score - score)
+        if seat > 0:
+            best_other = max(best_other, score if present else -1)
+    quantities[MARGIN] = own_score - best_other
+    for resource in range(NUM_RESOURCES):
+        owner = int(state.card_owner[resource])
+        quantities[CARDS + seat_of(owner, player, players) * NUM_RESOURCES + resource] = owner != NOBODY
+    quantities[SALESMAN_CARDS] = ruleset.salesman_cards
+    quantities[PLAYERS + players - 2] = 1
+    quantities[SEAT + player] = 1
+
+
+@kernel_part
+def _counters(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
+    """The own panel with what is planned for it, the own new counters, the bag as far as it is known; the tiles."""
+    for action in range(NUM_ACTIONS):
+        for space in range(SPACES):
+            kind = int(state.panel[player, action, space])
+            quantities[PANEL + int(LYING_NUMBER[action, max(kind, 0)]) * (kind >= 0)] += kind >= 0
+        quantities[FACE_UP + action] = state.face_up[action]
+    for kind in range(NUM_KINDS):
+        quantities[UNSEEN_COUNTERS + kind] = state.bag[kind]
+    if state.phase == PLACE:
+        _new_counters(ruleset, state, player, quantities)
+    quantities[BAG] = state.bag_size
+    quantities[TILE_STACK] = state.tile_stack_size
+
+
+@kernel
+def _new_counters(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
+    """While all place: the own new counters and plans; those of the others are as good as in the bag."""
+    for other in range(ruleset.num_players):
+        if other != player:
+            for index in range(COUNTERS_DRAWN):
+                quantities[UNSEEN_COUNTERS + int(state.drawn[other, index])] += 1
+    for action in range(NUM_ACTIONS):
+        quantities[NEEDS + action] -= int(state.planned[player, action])
+    upcoming = -1
+    for index in range(COUNTERS_DRAWN - 1, -1, -1):
+        kind, where = int(state.drawn[player, index]), int(state.plan[player, index])
+        person, resource = person_action(kind), resource_action(kind)
+        manager = kind == MANAGER_COUNTER
+        if where == AT_RESEARCH:
+            column = RESEARCH_MANAGERS if manager else resource - GAS
+            quantities[RESEARCH + column] += 1
+        elif where == AT_PERSON:
+            quantities[PANEL + int(LYING_NUMBER[person, kind])] += 1
+        elif where == AT_RESOURCE:
+            quantities[PANEL + int(LYING_NUMBER[resource, kind])] += 1
+        else:
+            quantities[TO_PLACE + person] += 1
+            quantities[TO_PLACE + resource] += not manager
+            upcoming = index
+    if upcoming >= 0:
+        kind = int(state.drawn[player, upcoming])
+        person, resource = person_action(kind), resource_action(kind)
+        quantities[COUNTER + person] = 1
+        quantities[COUNTER_NEEDS] = quantities[NEEDS + person]
+        if kind != MANAGER_COUNTER:
+            quantities[COUNTER + resource] = 1
+            quantities[COUNTER_NEEDS + 1] = quantities[NEEDS + resource]
+
+
+@kernel_part
+def _decision(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
+    """What is being decided, by whom, and how far the end is."""
+    players = int(ruleset.num_players)
+    phase, origin, resource = int(state.phase), int(state.origin), int(state.resource)
+    quantities[PHASE + min(phase, NUM_DECISIONS - 1)] = phase < NUM_DECISIONS
+    quantities[TURN_OF + seat_of(int(state.player), player, players)] = phase != OVER
+    quantities[STARTING + seat_of(int(state.start), player, players)] = 1
+    quantities[ORIGIN + max(origin, 0)] = origin != NOTHING
+    quantities[PLACING + max(resource, 0)] = resource != NOTHING
+    quantities[STEPS_LEFT] = state.steps_left
+    quantities[TO_EXHAUST] = max(int(ruleset.areas_to_end) - int(state.exhausted), 0)
+    quantities[EMPTY_RESERVES] = empty_reserves(state)
+    quantities[LAST_ROUND] = end_is_due(ruleset, state)
+
+
+@kernel
+def observe_hidden(ruleset: Ruleset, state: State, observation: Any) -> None:
+    """Write what nobody sees into `observation` (float32), seat 0 first."""
+    observation[:] = np.float32(0)
+    if state.phase == PLACE:
+        for player in range(ruleset.num_players):
+            for index in range(COUNTERS_DRAWN):
+                observation[DRAWN + player * NUM_KINDS + int(state.drawn[player, index])] += 1
+            for action in range(NUM_ACTIONS):
+                observation[PLANNED + player * NUM_ACTIONS + action] = state.planned[player, action]
+    for depth in range(min(NEXT_TILES, int(state.tile_stack_size))):
+        action = int(state.tile_stack[int(state.tile_stack_size) - 1 - depth])
+        observation[NEXT + depth * NUM_ACTIONS + action] = 1
+    for index in range(HIDDEN_SCALES.shape[0]):
+        observation[index] = scaled(observation[index], HIDDEN_SCALES[index])

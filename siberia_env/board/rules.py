@@ -1,0 +1,1198 @@
+"""The rules of Siberia, the board game, in the order of the rulebook, one function a verb.
+
+Numbers (B11) are those of docs/board/rules.md, which tells what is published and what the suite settles: the map
+and the prices (B5, B6), the order of simultaneous placing (B11, B12), the order of research (B15), the round limit
+(B24). Options differ only in values of the ruleset.
+
+Scalar code over one state record: compiled by numba, or run as it stands. Fields are read through `int()` before
+arithmetic, because an int8 wraps in silence when compiled. A set of areas is an integer with bit a for area a.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from siberia_env.board.actions import (
+    ACT,
+    AREA,
+    CARD,
+    DISCARD_COUNTER,
+    EXCHANGE,
+    FROM,
+    LYING_ACTION,
+    LYING_KIND,
+    LYING_NUMBER,
+    NUM_ACTIONS,
+    PASS,
+    PAWN,
+    PAWN_AREA,
+    PAWN_EXCHANGE,
+    PLACE_RESEARCH,
+    RESOURCE,
+    SIDE,
+    STOP,
+    TILE,
+    TO,
+    WILDCARD,
+    WILDCARD_NONE,
+)
+from siberia_env.board.components import (
+    CHOOSE_SIDES,
+    COUNTERS_DRAWN,
+    CUBES_PER_AREA,
+    EMPTY_RESERVES_TO_END,
+    EXCHANGE_TILES,
+    GAS,
+    GIVEN_SIDES,
+    INVESTOR,
+    LOGISTICIAN,
+    MANAGER,
+    MANAGER_COUNTER,
+    MOST_AREAS,
+    MOST_TILES,
+    NUM_EXCHANGES,
+    NUM_KINDS,
+    NUM_PLACES,
+    PANEL_LIMIT,
+    PAWNS,
+    RANDOM_SIDES,
+    SALESMAN,
+    SIDES,
+    SPACES,
+    STEPS,
+    TILES_FACE_UP,
+    VLADIVOSTOK,
+    WORKER,
+)
+from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
+from siberia_env.board.state import (
+    AT_PERSON,
+    AT_RESEARCH,
+    AT_RESOURCE,
+    CHOOSE_AREA,
+    CHOOSE_EXCHANGE,
+    CHOOSE_RESOURCE,
+    CHOOSE_SIDE,
+    DISCARD,
+    DRAW,
+    EMPTY,
+    MOVE_FROM,
+    MOVE_TO,
+    NOBODY,
+    NOT_PLACED,
+    NOTHING,
+    OVER,
+    PLACE,
+    PUT_WILDCARD,
+    RECALL_PAWN,
+    RESEARCH_MANAGERS,
+    SETUP,
+    TAKE_PAWN,
+    TAKE_TILE,
+    TURN,
+    Ruleset,
+    State,
+)
+from siberia_env.compiled import kernel, stack_array
+from siberia_env.game import MAX_PLAYERS
+from siberia_env.generator import draw_below, mix, shuffle
+from siberia_env.tables import NUM_RESOURCES
+
+# ---------------------------------------------------------------- setup
+
+
+@kernel
+def open_box(ruleset: Ruleset, state: State) -> None:
+    """Lay everything back into the box: a state whose setup is the chance outcome that comes next."""
+    state.money[:] = 0
+    state.lying[:] = 0
+    state.open = 0
+    state.presence[:] = 0
+    state.exhausted = 0
+    for place in range(NUM_PLACES):
+        state.steps[place] = ruleset.adjacent[place]
+    for kind in range(NUM_KINDS):
+        state.bag[kind] = ruleset.counters[kind]
+    state.bag_size = ruleset.num_counters
+    for resource in range(NUM_RESOURCES):
+        state.reserve[resource] = ruleset.cubes[resource]
+    state.pawns[:] = 0
+    state.workers[:, :] = 0
+    state.salesmen[:, :] = 0
+    state.best_price[:, :] = 0
+    state.panel[:, :, :] = EMPTY
+    state.covered[:, :] = 0
+    state.tiles[:, :] = 0
+    state.counters[:] = 0
+    state.research[:, :] = 0
+    state.research_size[:] = 0
+    state.drawn[:, :] = EMPTY
+    state.plan[:, :] = NOT_PLACED
+    state.planned[:, :] = 0
+    state.card_owner[:] = NOBODY
+    state.side[:] = 0
+    state.sides_chosen = 0
+    state.face_up[:] = 0
+    state.tile_stack[:] = 0
+    state.tile_stack_size = 0
+    state.unused[:] = 0
+    state.player = 0
+    state.start = 0
+    state.passed = 0
+    state.placed = 0
+    state.resource = NOTHING
+    state.origin = NOTHING
+    state.steps_left = 0
+    state.truncated = 0
+    state.rounds = 0
+    state.phase = SETUP
+
+
+@kernel
+def may_lie(state: State, resource: int) -> int:
+    """B15: the set of areas where a cube of the resource may be placed: open, and without one."""
+    return int(state.open) & ~int(state.lying[resource])
+
+
+@kernel
+def put_cube(state: State, resource: int, area: int) -> None:
+    """A cube from the reserve into the area."""
+    state.reserve[resource] -= 1
+    state.lying[resource] |= 1 << area
+    state.open |= 1 << area
+
+
+@kernel
+def draw_cubes(ruleset: Ruleset, state: State) -> None:
+    """B8: cubes are drawn blind until each area holds two different ones; what fits nowhere is laid aside."""
+    aside = stack_array(NUM_RESOURCES, np.int64)
+    left = 0
+    for resource in range(NUM_RESOURCES):
+        aside[resource] = 0
+        left += int(state.reserve[resource])
+    one, two = 0, 0  # sets of the areas that hold at least one cube, at least two
+    everywhere = (1 << int(ruleset.num_areas)) - 1
+    while two != everywhere:
+        number = draw_below(state, left)
+        left -= 1
+        resource = 0
+        while number >= state.reserve[resource]:
+            number -= int(state.reserve[resource])
+            resource += 1
+        free = everywhere & ~two & ~int(state.lying[resource])
+        if free == 0:
+            state.reserve[resource] -= 1
+            aside[resource] += 1
+        else:
+            area = lowest(free)
+            put_cube(state, resource, area)
+            two |= one & (1 << area)
+            one |= 1 << area
+    for resource in range(NUM_RESOURCES):
+        state.reserve[resource] += aside[resource]
+
+
+@kernel
+def lowest(areas: int) -> int:
+    """The first area of a set that is not empty."""
+    area = 0
+    while (areas >> area) & 1 == 0:
+        area += 1
+    return area
+
+
+@kernel
+def lay_tiles(ruleset: Ruleset, state: State) -> None:
+    """Put all investment tiles on their stack, unshuffled."""
+    size = 0
+    for action in range(NUM_BOARD_ACTIONS):
+        for _ in range(ruleset.tiles[action]):
+            state.tile_stack[size] = action
+            size += 1
+    state.tile_stack_size = size
+
+
+@kernel
+def set_up(ruleset: Ruleset, state: State) -> None:
+    """B10: a worker and a salesman for each player. B9: the sides are settled, or the starting player's choice."""
+    for player in range(ruleset.num_players):
+        state.pawns[player] = PAWNS
+        worker_to(state, player, VLADIVOSTOK)
+        salesman_to(state, player, 0)
+        state.pawns[player] -= 2
+    if ruleset.sides == CHOOSE_SIDES:
+        state.phase = CHOOSE_SIDE
+    else:
+        state.sides_chosen = EXCHANGE_TILES
+        open_trade(ruleset, state)
+
+
+@kernel
+def may_choose_side(state: State, number: int) -> bool:
+    """B9: tile by tile, one of its two sides."""
+    return number // SIDES == state.sides_chosen
+
+
+@kernel
+def choose_side(ruleset: Ruleset, state: State, number: int) -> None:
+    """B9: an exchange tile shows the chosen side from now on."""
+    state.side[number // SIDES] = number % SIDES
+    state.sides_chosen += 1
+    if state.sides_chosen == EXCHANGE_TILES:
+        open_trade(ruleset, state)
+
+
+@kernel
+def open_trade(ruleset: Ruleset, state: State) -> None:
+    """B10: with the sides settled the first investment tiles are turned up, and the first round begins."""
+    for _ in range(TILES_FACE_UP):
+        turn_up_tile(state)
+    for player in range(ruleset.num_players):
+        find_best_prices(ruleset, state, player)
+    state.phase = DRAW
+
+
+@kernel
+def turn_up_tile(state: State) -> None:
+    """The top tile of the stack, if there is one, lies face up from now on."""
+    if state.tile_stack_size > 0:
+        state.tile_stack_size -= 1
+        state.face_up[int(state.tile_stack[state.tile_stack_size])] += 1
+
+
+# ---------------------------------------------------------------- phase 1: place
+
+
+@kernel
+def draw_counters(ruleset: Ruleset, state: State) -> None:
+    """B11: from the starting player on each draws six counters from the bag."""
+    player = int(state.start)
+    for _ in range(ruleset.num_players):
+        draw_six(state, player)
+        player = next_seat(ruleset, player)
+    begin_placing(state)
+
+
+@kernel
+def draw_six(state: State, player: int) -> None:
+    """Six counters from the bag, sorted as they come up (B12): by person, then resource, managers last."""
+    for index in range(COUNTERS_DRAWN):
+        number = draw_below(state, int(state.bag_size))
+        kind = 0
+        for other in range(NUM_KINDS - 1):  # to the end: no jump that depends on the draw
+            number -= int(state.bag[other])
+            kind += number >= 0
+        take_counter(state, player, index, kind)
+
+
+@kernel
+def take_counter(state: State, player: int, index: int, kind: int) -> None:
+    """A counter of `kind` from the bag is the player's: the `index`-th this round, sorted in among the others."""
+    state.bag[kind] -= 1
+    state.bag_size -= 1
+    while index > 0 and state.drawn[player, index - 1] > kind:
+        state.drawn[player, index] = state.drawn[player, index - 1]
+        index -= 1
+    state.drawn[player, index] = kind
+
+
+@kernel
+def begin_placing(state: State) -> None:
+    """B11: all have drawn; the players decide one after the other, from the starting player on."""
+    state.plan[:, :] = NOT_PLACED
+    state.player = state.start
+    state.placed = 0
+    state.phase = PLACE
+
+
+@kernel
+def person_action(kind: int) -> int:
+    """The action of a counter's person; that of a manager is MANAGER."""
+    return MANAGER if kind == MANAGER_COUNTER else LOGISTICIAN + kind // NUM_RESOURCES
+
+
+@kernel
+def resource_action(kind: int) -> int:
+    """The action of a counter's resource; a manager has none."""
+    return GAS + kind % NUM_RESOURCES
+
+
+@kernel
+def has_room(state: State, player: int, action: int) -> bool:
+    """B12: whether a space of the action is still free of counters, tiles and the player's plans."""
+    taken = int(state.covered[player, action]) + int(state.tiles[player, action]) + int(state.planned[player, action])
+    return taken < SPACES
+
+
+@kernel
+def may_place(state: State, player: int, index: int, where: int) -> bool:
+    """B12: a counter goes to research, or to a free space of its person or of its resource."""
+    kind = int(state.drawn[player, index])
+    if where == AT_RESEARCH:
+        return True
+    if where == AT_PERSON:
+        return has_room(state, player, person_action(kind))
+    return kind != MANAGER_COUNTER and has_room(state, player, resource_action(kind))
+
+
+@kernel
+def plan_counter(state: State, player: int, index: int, where: int) -> None:
+    """Decide where a drawn counter goes; it is shown when all have placed."""
+    kind = int(state.drawn[player, index])
+    state.plan[player, index] = where
+    if where == AT_PERSON:
+        state.planned[player, person_action(kind)] += 1
+    elif where == AT_RESOURCE:
+        state.planned[player, resource_action(kind)] += 1
+
+
+@kernel
+def place(ruleset: Ruleset, state: State, where: int) -> None:
+    """B12: place the next counter. B11: once the last player has placed, all plans are carried out."""
+    player = int(state.player)
+    plan_counter(state, player, int(state.placed), where)
+    state.placed += 1
+    if state.placed == COUNTERS_DRAWN:
+        state.placed = 0
+        state.player = next_seat(ruleset, player)
+        if state.player == state.start:
+            for other in range(ruleset.num_players):
+                carry_out_plan(state, other)
+            begin_acting(ruleset, state)
+
+
+@kernel
+def carry_out_plan(state: State, player: int) -> None:
+    """B11: the player's new counters are laid where they were planned."""
+    for index in range(COUNTERS_DRAWN):
+        kind, where = int(state.drawn[player, index]), int(state.plan[player, index])
+        if where == AT_PERSON:
+            cover(state, player, person_action(kind), kind)
+        elif where == AT_RESOURCE:
+            cover(state, player, resource_action(kind), kind)
+        else:
+            column = RESEARCH_MANAGERS if kind == MANAGER_COUNTER else kind % NUM_RESOURCES
+            state.research[player, column] += 1
+            state.research_size[player] += 1
+    for action in range(NUM_BOARD_ACTIONS):
+        state.planned[player, action] = 0
+
+
+@kernel
+def cover(state: State, player: int, action: int, kind: int) -> None:
+    """A counter lies on a space of the action."""
+    state.panel[player, action, int(state.covered[player, action])] = kind
+    state.covered[player, action] += 1
+    state.counters[player] += 1
+
+
+@kernel
+def into_bag(state: State, kind: int) -> None:
+    """A counter goes back to the bag."""
+    state.bag[kind] += 1
+    state.bag_size += 1
+
+
+# ---------------------------------------------------------------- phase 2: act
+
+
+@kernel
+def next_seat(ruleset: Ruleset, player: int) -> int:
+    """B10: the seat to the left."""
+    return player + 1 if player + 1 < ruleset.num_players else 0
+
+
+@kernel
+def begin_acting(ruleset: Ruleset, state: State) -> None:
+    """B13: the starting player has the first turn."""
+    state.passed = 0
+    state.player = state.start
+    if not begin_turn(state):
+        end_turn(ruleset, state)
+
+
+@kernel
+def begin_turn(state: State) -> bool:
+    """B13: research comes first and takes the whole turn; whether the turn asks for a decision at all."""
+    player = int(state.player)
+    if state.research_size[player] > 0:
+        clear_research(state, player)
+        return continue_research(state, player)
+    state.phase = TURN
+    return True
+
+
+@kernel
+def end_turn(ruleset: Ruleset, state: State) -> None:
+    """B13: clockwise, the next player who has not passed has a turn; when all have passed the round ends."""
+    everybody = (1 << int(ruleset.num_players)) - 1
+    going_on = state.passed != everybody
+    while going_on:
+        player = next_seat(ruleset, int(state.player))
+        while (int(state.passed) >> player) & 1:
+            player = next_seat(ruleset, player)
+        state.player = player
+        going_on = not begin_turn(state)  # a research that places nothing takes the whole turn
+    if state.passed == everybody:
+        state.player = state.start
+        check_surplus(ruleset, state)
+
+
+@kernel
+def pass_turn(ruleset: Ruleset, state: State) -> None:
+    """B13: who passes is out for the round."""
+    state.passed |= 1 << int(state.player)
+    end_turn(ruleset, state)
+
+
+@kernel
+def can_act(state: State, player: int, action: int) -> bool:
+    """B14: with both spaces covered, one of them at most by a tile."""
+    return int(state.covered[player, action]) + int(state.tiles[player, action]) == SPACES
+
+
+@kernel
+def act(ruleset: Ruleset, state: State, action: int) -> None:
+    """B14: the counters leave, tiles stay; then the effect, as far as it is possible."""
+    player = int(state.player)
+    uncover(state, player, action)
+    if action == MANAGER:
+        state.phase = PUT_WILDCARD
+    elif action == LOGISTICIAN:
+        state.steps_left = STEPS
+        state.phase = MOVE_FROM
+    elif action == SALESMAN:
+        state.phase = TAKE_PAWN
+    elif action == WORKER:
+        begin_worker(ruleset, state, player)
+    elif action == INVESTOR:
+        begin_investor(ruleset, state, player)
+    else:
+        extract(state, player, action - GAS)
+        end_turn(ruleset, state)
+
+
+@kernel
+def uncover(state: State, player: int, action: int) -> None:
+    """All counters of the action go back to the bag."""
+    for space in range(SPACES):
+        kind = int(state.panel[player, action, space])
+        if kind != EMPTY:
+            into_bag(state, kind)
+            state.panel[player, action, space] = EMPTY
+            state.counters[player] -= 1
+    state.covered[player, action] = 0
+
+
+# ---------------------------------------------------------------- research
+
+
+@kernel
+def clear_research(state: State, player: int) -> None:
+    """B15: all research counters go back to the bag; what they call for is in `research`."""
+    for index in range(COUNTERS_DRAWN):
+        if state.plan[player, index] == AT_RESEARCH:
+            into_bag(state, int(state.drawn[player, index]))
+    state.research_size[player] = 0
+
+
+@kernel
+def can_research(state: State, resource: int) -> bool:
+    """B15: a cube is left in the reserve, and some open area has none of the resource."""
+    return (state.reserve[resource] > 0) & (may_lie(state, resource) != 0)
+
+
+@kernel
+def continue_research(state: State, player: int) -> bool:
+    """B15: the next counter that still can be resolved: resources in their order, then managers; False after all."""
+    for resource in range(NUM_RESOURCES):
+        while state.research[player, resource] > 0:
+            state.research[player, resource] -= 1
+            if can_research(state, resource):
+                state.resource = resource
+                state.phase = CHOOSE_AREA
+                return True
+    while state.research[player, RESEARCH_MANAGERS] > 0:
+        state.research[player, RESEARCH_MANAGERS] -= 1
+        for resource in range(NUM_RESOURCES):
+            if can_research(state, resource):
+                state.phase = CHOOSE_RESOURCE
+                return True
+    return False
+
+
+@kernel
+def choose_resource(state: State, resource: int) -> None:
+    """B15: the resource a manager at research looks for."""
+    state.resource = resource
+    state.phase = CHOOSE_AREA
+
+
+@kernel
+def may_choose_area(state: State, area: int) -> bool:
+    """B15: never an exhausted area, never twice the same resource."""
+    return (may_lie(state, int(state.resource)) >> area) & 1 == 1
+
+
+@kernel
+def discover(ruleset: Ruleset, state: State, area: int) -> None:
+    """B15: a cube of the resource from the reserve to the area; then the next research counter."""
+    put_cube(state, int(state.resource), area)
+    state.resource = NOTHING
+    if not continue_research(state, int(state.player)):
+        end_turn(ruleset, state)
+
+
+# ---------------------------------------------------------------- manager
+
+
+@kernel
+def may_put_wildcard(state: State, player: int, action: int) -> bool:
+    """B16: on an uncovered space of any other action."""
+    return action != MANAGER and int(state.covered[player, action]) + int(state.tiles[player, action]) < SPACES
+
+
+@kernel
+def put_wildcard(ruleset: Ruleset, state: State, action: int) -> None:
+    """B16: one of the managers that paid lies at the other action; MANAGER stands for none."""
+    player = int(state.player)
+    if action != MANAGER:
+        state.bag[MANAGER_COUNTER] -= 1
+        state.bag_size -= 1
+        cover(state, player, action, MANAGER_COUNTER)
+    end_turn(ruleset, state)
+
+
+# ---------------------------------------------------------------- logistician
+
+
+@kernel
+def may_move_from(state: State, player: int, place: int) -> bool:
+    """B17: an own worker stands there, and a step is possible."""
+    return (state.workers[player, place] > 0) & (state.steps[place] != 0)
+
+
+@kernel
+def move_from(state: State, place: int) -> None:
+    """B17: the next step starts here."""
+    state.origin = PAWN_AREA - PAWN + place
+    state.phase = MOVE_TO
+
+
+@kernel
+def may_move_to(state: State, area: int) -> bool:
+    """B17: an adjacent open area, exhausted ones passed through at no cost."""
+    return (int(state.steps[int(state.origin) - (PAWN_AREA - PAWN)]) >> area) & 1 == 1
+
+
+@kernel
+def move_to(ruleset: Ruleset, state: State, area: int) -> None:
+    """B17: one worker, one step."""
+    player = int(state.player)
+    worker_away(state, player, int(state.origin) - (PAWN_AREA - PAWN))
+    worker_to(state, player, area)
+    state.origin = NOTHING
+    state.steps_left -= 1
+    if state.steps_left == 0:
+        end_turn(ruleset, state)
+    else:
+        state.phase = MOVE_FROM
+
+
+@kernel
+def stop(ruleset: Ruleset, state: State) -> None:
+    """B17: the steps that are left are waived."""
+    state.steps_left = 0
+    end_turn(ruleset, state)
+
+
+# ---------------------------------------------------------------- pawns, salesman, worker
+
+
+@kernel
+def worker_to(state: State, player: int, place: int) -> None:
+    """A pawn stands in an area, or in Vladivostok, as a worker."""
+    state.workers[player, place] += 1
+    if place != VLADIVOSTOK:
+        state.presence[player] |= 1 << place
+
+
+@kernel
+def worker_away(state: State, player: int, place: int) -> None:
+    """A worker leaves an area, or Vladivostok."""
+    state.workers[player, place] -= 1
+    if place != VLADIVOSTOK and state.workers[player, place] == 0:
+        state.presence[player] &= ~(1 << place)
+
+
+@kernel
+def salesman_to(state: State, player: int, exchange: int) -> None:
+    """A pawn stands at an exchange as a salesman."""
+    state.salesmen[player, exchange] += 1
+
+
+@kernel
+def may_take_pawn(state: State, player: int, place: int) -> bool:
+    """Whether an own pawn is at `place`: 0 the reserve, then the exchanges, the areas and Vladivostok."""
+    if place == 0:
+        return state.pawns[player] > 0
+    if place < PAWN_AREA - PAWN:
+        return state.salesmen[player, place - (PAWN_EXCHANGE - PAWN)] > 0
+    return state.workers[player, place - (PAWN_AREA - PAWN)] > 0
+
+
+@kernel
+def pawn_away(state: State, player: int, place: int) -> None:
+    """A pawn leaves `place`, numbered as in `may_take_pawn`."""
+    if place == 0:
+        state.pawns[player] -= 1
+    elif place < PAWN_AREA - PAWN:
+        state.salesmen[player, place - (PAWN_EXCHANGE - PAWN)] -= 1
+    else:
+        worker_away(state, player, place - (PAWN_AREA - PAWN))
+
+
+@kernel
+def take_pawn(state: State, place: int) -> None:
+    """B18: this pawn will go to an exchange."""
+    state.origin = place
+    state.phase = CHOOSE_EXCHANGE
+
+
+@kernel
+def may_choose_exchange(state: State, exchange: int) -> bool:
+    """B18: any exchange but the one the pawn comes from."""
+    return state.origin != PAWN_EXCHANGE - PAWN + exchange
+
+
+@kernel
+def send_salesman(ruleset: Ruleset, state: State, exchange: int) -> None:
+    """B18: the chosen pawn goes to the exchange."""
+    player = int(state.player)
+    pawn_away(state, player, int(state.origin))
+    salesman_to(state, player, exchange)
+    state.origin = NOTHING
+    find_best_prices(ruleset, state, player)
+    end_turn(ruleset, state)
+
+
+@kernel
+def may_take_card(ruleset: Ruleset, state: State, player: int, resource: int) -> bool:
+    """B25: a salesman card that nobody holds; once all are held, any one of another player."""
+    if ruleset.salesman_cards == 0:
+        return False
+    owner = int(state.card_owner[resource])
+    if owner == NOBODY:
+        return True
+    for other in range(NUM_RESOURCES):
+        if state.card_owner[other] == NOBODY:
+            return False
+    return owner != player
+
+
+@kernel
+def take_card(ruleset: Ruleset, state: State, resource: int) -> None:
+    """B25: the card instead of moving a pawn."""
+    player, owner = int(state.player), int(state.card_owner[resource])
+    state.card_owner[resource] = player
+    find_best_prices(ruleset, state, player)
+    if owner != NOBODY:
+        find_best_prices(ruleset, state, owner)
+    end_turn(ruleset, state)
+
+
+@kernel
+def begin_worker(ruleset: Ruleset, state: State, player: int) -> None:
+    """B19: a pawn from the reserve becomes a worker; only with an empty reserve another pawn may be recalled."""
+    if state.pawns[player] > 0:
+        state.pawns[player] -= 1
+        worker_to(state, player, VLADIVOSTOK)
+        end_turn(ruleset, state)
+    elif state.workers[player, VLADIVOSTOK] < PAWNS:
+        state.phase = RECALL_PAWN
+    else:
+        end_turn(ruleset, state)
+
+
+@kernel
+def may_recall_pawn(state: State, player: int, place: int) -> bool:
+    """B19: from an exchange or an area, Vladivostok excepted."""
+    return place != PAWN_AREA - PAWN + VLADIVOSTOK and may_take_pawn(state, player, place)
+
+
+@kernel
+def recall_pawn(ruleset: Ruleset, state: State, place: int) -> None:
+    """B19: this pawn starts anew in Vladivostok."""
+    player = int(state.player)
+    pawn_away(state, player, place)
+    worker_to(state, player, VLADIVOSTOK)
+    find_best_prices(ruleset, state, player)
+    end_turn(ruleset, state)
+
+
+# ---------------------------------------------------------------- investor
+
+
+@kernel
+def may_take_tile(state: State, player: int, action: int) -> bool:
+    """B20: a face-up tile whose action has an uncovered space and no tile yet."""
+    return (state.face_up[action] > 0) & (state.tiles[player, action] == 0) & (state.covered[player, action] < SPACES)
+
+
+@kernel
+def begin_investor(ruleset: Ruleset, state: State, player: int) -> None:
+    """B20: choose a tile, if there is one to choose."""
+    for action in range(NUM_BOARD_ACTIONS):
+        if may_take_tile(state, player, action):
+            state.phase = TAKE_TILE
+            return
+    end_turn(ruleset, state)
+
+
+@kernel
+def take_tile(ruleset: Ruleset, state: State, action: int) -> None:
+    """B20: the tile lies on the panel to the end of the game; a new one is turned up while the stack lasts."""
+    state.face_up[action] -= 1
+    state.tiles[int(state.player), action] = 1
+    turn_up_tile(state)
+    end_turn(ruleset, state)
+
+
+# ---------------------------------------------------------------- resource actions
+
+
+@kernel
+def exchange_row(state: State, exchange: int) -> int:
+    """The row of the active side of an exchange in the ruleset's table of prices (B5)."""
+    if exchange == 0:
+        return 0
+    return 1 + SIDES * (exchange - 1) + int(state.side[exchange - 1])
+
+
+@kernel
+def find_best_prices(ruleset: Ruleset, state: State, player: int) -> None:
+    """B21: the best price open to the player for each resource, with own salesmen and salesman cards; 0: none."""
+    for resource in range(NUM_RESOURCES):
+        best = int(ruleset.card_price[resource]) if state.card_owner[resource] == player else 0
+        for exchange in range(NUM_EXCHANGES):
+            if state.salesmen[player, exchange] > 0:
+                best = max(best, int(ruleset.price[exchange_row(state, exchange), resource]))
+        state.best_price[player, resource] = best
+
+
+@kernel
+def size_of(areas: int) -> int:
+    """How many areas are in a set (16 bits: counted in pairs, fours, eights)."""
+    areas = areas - ((areas >> 1) & 0x5555)
+    areas = (areas & 0x3333) + ((areas >> 2) & 0x3333)
+    areas = (areas + (areas >> 4)) & 0x0F0F
+    return (areas + (areas >> 8)) & 0x1F
+
+
+@kernel
+def extract(state: State, player: int, resource: int) -> None:
+    """B21: a cube from every area with an own worker, all sold at the best price; without a price nothing."""
+    price = int(state.best_price[player, resource])
+    if price == 0:
+        return
+    places = int(state.lying[resource]) & int(state.presence[player])
+    state.money[player] += price * size_of(places)
+    state.lying[resource] &= ~places
+    left = 0
+    for other in range(NUM_RESOURCES):
+        left |= int(state.lying[other])
+    emptied = int(state.open) & ~left
+    for area in range(MOST_AREAS):
+        if (emptied >> area) & 1:
+            exhaust(state, area)
+
+
+@kernel
+def exhaust(state: State, area: int) -> None:
+    """B22: an area without cubes is closed, and its workers return to their reserves.
+
+    B17: whatever led there leads on from now on to where the area leads.
+    """
+    state.open &= ~(1 << area)
+    state.exhausted += 1
+    for player in range(MAX_PLAYERS):
+        state.pawns[player] += int(state.workers[player, area])
+        state.workers[player, area] = 0
+        state.presence[player] &= ~(1 << area)
+    beyond = int(state.steps[area])
+    for place in range(NUM_PLACES):
+        if (int(state.steps[place]) >> area) & 1:
+            state.steps[place] = (int(state.steps[place]) | beyond) & ~(1 << area) & ~(1 << place)
+    state.steps[area] = 0
+
+
+# ---------------------------------------------------------------- round's end and the end
+
+
+@kernel
+def check_surplus(ruleset: Ruleset, state: State) -> None:
+    """B23: from `player` on, in seat order, who has more than ten counters returns some; then the round is over."""
+    while state.counters[int(state.player)] <= PANEL_LIMIT:
+        state.player = next_seat(ruleset, int(state.player))
+        if state.player == state.start:
+            end_round(ruleset, state)
+            return
+    state.phase = DISCARD
+
+
+@kernel
+def lies_at(state: State, player: int, action: int, kind: int) -> bool:
+    """Whether a counter of `kind` lies on a space of the action."""
+    return (state.panel[player, action, 0] == kind) | (state.panel[player, action, 1] == kind)
+
+
+@kernel
+def discard(ruleset: Ruleset, state: State, action: int, kind: int) -> None:
+    """B23: one counter from the panel back to the bag."""
+    player = int(state.player)
+    if state.panel[player, action, 0] == kind:
+        state.panel[player, action, 0] = state.panel[player, action, 1]
+    state.panel[player, action, 1] = EMPTY
+    state.covered[player, action] -= 1
+    state.counters[player] -= 1
+    into_bag(state, kind)
+    check_surplus(ruleset, state)
+
+
+@kernel
+def end_round(ruleset: Ruleset, state: State) -> None:
+    """B24: the end, or the round limit. B23: otherwise the starting player moves one seat to the left."""
+    state.rounds += 1
+    if end_is_due(ruleset, state):
+        state.phase = OVER
+    elif state.rounds >= ruleset.max_rounds:
+        state.truncated = 1
+        state.phase = OVER
+    else:
+        state.start = next_seat(ruleset, int(state.start))
+        state.player = state.start
+        state.passed = 0
+        state.phase = DRAW
+
+
+@kernel
+def empty_reserves(state: State) -> int:
+    """How many of the five reserves hold no cube."""
+    empty = 0
+    for resource in range(NUM_RESOURCES):
+        empty += state.reserve[resource] == 0
+    return empty
+
+
+@kernel
+def end_is_due(ruleset: Ruleset, state: State) -> bool:
+    """B24: enough areas are exhausted, or enough reserves empty, for this round to be the last."""
+    return (state.exhausted >= ruleset.areas_to_end) | (empty_reserves(state) >= EMPTY_RESERVES_TO_END)
+
+
+# ---------------------------------------------------------------- the contract of a game (siberia_env.game)
+
+
+@kernel
+def deal(ruleset: Ruleset, state: State, generator: Any) -> None:
+    """A new game whose chance outcomes come from `generator` (uint64)."""
+    open_box(ruleset, state)
+    state.generator = generator
+    while is_chance(ruleset, state):
+        resolve(ruleset, state)
+
+
+@kernel
+def is_chance(ruleset: Ruleset, state: State) -> bool:
+    """Whether a chance outcome is due: the setup (B8), or the drawing of counters (B11)."""
+    return state.phase == DRAW or state.phase == SETUP
+
+
+@kernel
+def resolve(ruleset: Ruleset, state: State) -> None:
+    """Settle the chance outcome that is due from the state's own generator."""
+    if state.phase == SETUP:
+        draw_cubes(ruleset, state)
+        lay_tiles(ruleset, state)
+        shuffle(state, state.tile_stack, int(state.tile_stack_size))
+        for tile in range(EXCHANGE_TILES):
+            if ruleset.sides == RANDOM_SIDES:
+                state.side[tile] = draw_below(state, SIDES)
+            elif ruleset.sides == GIVEN_SIDES:
+                state.side[tile] = ruleset.given_sides[tile]
+        set_up(ruleset, state)
+    else:
+        draw_counters(ruleset, state)
+
+
+@kernel
+def force(ruleset: Ruleset, state: State, outcome: Any) -> None:
+    """Settle the chance outcome that is due as `outcome` says; the generator stays as it is.
+
+    For the setup: two resources for each area, the investment tiles from the top down, the side of each exchange
+    tile unless they are chosen in play. For a draw: six kinds of counters for each player, from the starting
+    player on. It must be a possible outcome: `Variant.force` checks that.
+    """
+    if state.phase == SETUP:
+        areas, tiles = int(ruleset.num_areas), 0
+        for area in range(areas):
+            for cube in range(CUBES_PER_AREA):
+                put_cube(state, int(outcome[CUBES_PER_AREA * area + cube]), area)
+        lay_tiles(ruleset, state)
+        tiles = int(state.tile_stack_size)
+        for depth in range(tiles):
+            state.tile_stack[tiles - 1 - depth] = outcome[CUBES_PER_AREA * areas + depth]
+        if ruleset.sides != CHOOSE_SIDES:
+            for tile in range(EXCHANGE_TILES):
+                state.side[tile] = outcome[CUBES_PER_AREA * areas + tiles + tile]
+        set_up(ruleset, state)
+    else:
+        player = int(state.start)
+        for seat in range(ruleset.num_players):
+            for index in range(COUNTERS_DRAWN):
+                take_counter(state, player, index, int(outcome[seat * COUNTERS_DRAWN + index]))
+            player = next_seat(ruleset, player)
+        begin_placing(state)
+
+
+@kernel
+def current_player(ruleset: Ruleset, state: State) -> int:
+    """The seat whose decision it is."""
+    return int(state.player)
+
+
+@kernel
+def is_over(ruleset: Ruleset, state: State) -> bool:
+    """B24: whether the game has ended."""
+    return state.phase == OVER
+
+
+@kernel
+def is_truncated(ruleset: Ruleset, state: State) -> bool:
+    """B24: whether the round limit ended the game."""
+    return state.truncated == 1
+
+
+@kernel
+def is_legal(ruleset: Ruleset, state: State, action: int) -> bool:
+    """Whether the player on turn may take `action` now; any integer may be asked."""
+    phase, player = int(state.phase), int(state.player)
+    if phase == CHOOSE_SIDE:
+        return SIDE <= action < PLACE_RESEARCH and may_choose_side(state, action - SIDE)
+    if phase == PLACE:
+        where = action - PLACE_RESEARCH + AT_RESEARCH
+        return PLACE_RESEARCH <= action < PASS and may_place(state, player, int(state.placed), where)
+    if phase == TURN:
+        return action == PASS or (ACT <= action < RESOURCE and can_act(state, player, action - ACT))
+    if phase == CHOOSE_RESOURCE:
+        return RESOURCE <= action < AREA and can_research(state, action - RESOURCE)
+    if phase == CHOOSE_AREA:
+        return AREA <= action < WILDCARD and may_choose_area(state, action - AREA)
+    if phase == PUT_WILDCARD:
+        return action == WILDCARD_NONE or (
+            WILDCARD <= action < WILDCARD_NONE and may_put_wildcard(state, player, action - WILDCARD + 1)
+        )
+    if phase == MOVE_FROM:
+        return action == STOP or (FROM <= action < TO and may_move_from(state, player, action - FROM))
+    if phase == MOVE_TO:
+        return TO <= action < STOP and may_move_to(state, action - TO)
+    if phase == TAKE_PAWN:
+        if CARD <= action < TILE:
+            return may_take_card(ruleset, state, player, action - CARD)
+        return PAWN <= action < EXCHANGE and may_take_pawn(state, player, action - PAWN)
+    if phase == CHOOSE_EXCHANGE:
+        return EXCHANGE <= action < CARD and may_choose_exchange(state, action - EXCHANGE)
+    if phase == RECALL_PAWN:
+        return PAWN <= action < EXCHANGE and may_recall_pawn(state, player, action - PAWN)
+    if phase == TAKE_TILE:
+        return TILE <= action < DISCARD_COUNTER and may_take_tile(state, player, action - TILE)
+    if phase == DISCARD and DISCARD_COUNTER <= action < NUM_ACTIONS:
+        number = action - DISCARD_COUNTER
+        return lies_at(state, player, int(LYING_ACTION[number]), int(LYING_KIND[number]))
+    return False
+
+
+@kernel
+def allow(mask: Any, action: int, allowed: bool) -> int:
+    """Write whether `action` is legal into `mask`; return 1 if it is."""
+    mask[action] = allowed
+    return int(allowed)
+
+
+@kernel
+def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
+    """Write 1 for every legal action and 0 for the others into `mask` (int8, one an action); return how many."""
+    for action in range(NUM_ACTIONS):
+        mask[action] = 0
+    phase, player = int(state.phase), int(state.player)
+    count = 0
+    if phase == PLACE:
+        for where in range(AT_RESEARCH, AT_RESOURCE + 1):
+            action = PLACE_RESEARCH + where - AT_RESEARCH
+            count += allow(mask, action, may_place(state, player, int(state.placed), where))
+    elif phase == TURN:
+        count += allow(mask, PASS, True)
+        for action in range(NUM_BOARD_ACTIONS):
+            count += allow(mask, ACT + action, can_act(state, player, action))
+    elif phase == CHOOSE_AREA:
+        for area in range(MOST_AREAS):
+            count += allow(mask, AREA + area, may_choose_area(state, area))
+    elif phase == CHOOSE_RESOURCE:
+        for resource in range(NUM_RESOURCES):
+            count += allow(mask, RESOURCE + resource, can_research(state, resource))
+    elif phase == PUT_WILDCARD:
+        count += allow(mask, WILDCARD_NONE, True)
+        for action in range(1, NUM_BOARD_ACTIONS):
+            count += allow(mask, WILDCARD + action - 1, may_put_wildcard(state, player, action))
+    elif phase == MOVE_FROM:
+        count += allow(mask, STOP, True)
+        for place in range(NUM_PLACES):
+            count += allow(mask, FROM + place, may_move_from(state, player, place))
+    elif phase == MOVE_TO:
+        for area in range(MOST_AREAS):
+            count += allow(mask, TO + area, may_move_to(state, area))
+    elif phase == TAKE_PAWN:
+        for place in range(EXCHANGE - PAWN):
+            count += allow(mask, PAWN + place, may_take_pawn(state, player, place))
+        for resource in range(NUM_RESOURCES):
+            count += allow(mask, CARD + resource, may_take_card(ruleset, state, player, resource))
+    elif phase == CHOOSE_EXCHANGE:
+        for exchange in range(NUM_EXCHANGES):
+            count += allow(mask, EXCHANGE + exchange, may_choose_exchange(state, exchange))
+    elif phase == RECALL_PAWN:
+        for place in range(EXCHANGE - PAWN):
+            count += allow(mask, PAWN + place, may_recall_pawn(state, player, place))
+    elif phase == TAKE_TILE:
+        for action in range(NUM_BOARD_ACTIONS):
+            count += allow(mask, TILE + action, may_take_tile(state, player, action))
+    elif phase == DISCARD:
+        for action in range(NUM_BOARD_ACTIONS):
+            for space in range(SPACES):
+                kind = int(state.panel[player, action, space])
+                if kind != EMPTY:
+                    number = DISCARD_COUNTER + int(LYING_NUMBER[action, kind])
+                    count += mask[number] == 0
+                    mask[number] = 1
+    elif phase == CHOOSE_SIDE:
+        for number in range(SIDES * EXCHANGE_TILES):
+            count += allow(mask, SIDE + number, may_choose_side(state, number))
+    return count
+
+
+@kernel
+def apply(ruleset: Ruleset, state: State, action: int) -> None:
+    """Carry out a legal action, up to the next decision, chance outcome or the end. Checks nothing."""
+    phase = int(state.phase)
+    if phase == PLACE:
+        place(ruleset, state, action - PLACE_RESEARCH + AT_RESEARCH)
+    elif phase == TURN:
+        if action == PASS:
+            pass_turn(ruleset, state)
+        else:
+            act(ruleset, state, action - ACT)
+    elif phase == CHOOSE_AREA:
+        discover(ruleset, state, action - AREA)
+    elif phase == CHOOSE_RESOURCE:
+        choose_resource(state, action - RESOURCE)
+    elif phase == PUT_WILDCARD:
+        put_wildcard(ruleset, state, MANAGER if action == WILDCARD_NONE else action - WILDCARD + 1)
+    elif phase == MOVE_FROM:
+        if action == STOP:
+            stop(ruleset, state)
+        else:
+            move_from(state, action - FROM)
+    elif phase == MOVE_TO:
+        move_to(ruleset, state, action - TO)
+    elif phase == TAKE_PAWN:
+        if action >= CARD:
+            take_card(ruleset, state, action - CARD)
+        else:
+            take_pawn(state, action - PAWN)
+    elif phase == CHOOSE_EXCHANGE:
+        send_salesman(ruleset, state, action - EXCHANGE)
+    elif phase == RECALL_PAWN:
+        recall_pawn(ruleset, state, action - PAWN)
+    elif phase == TAKE_TILE:
+        take_tile(ruleset, state, action - TILE)
+    elif phase == DISCARD:
+        number = action - DISCARD_COUNTER
+        discard(ruleset, state, int(LYING_ACTION[number]), int(LYING_KIND[number]))
+    else:
+        choose_side(ruleset, state, action - SIDE)
+
+
+@kernel
+def scores(ruleset: Ruleset, state: State, out: Any) -> None:
+    """B24: every player's money, in thousands, into `out` (one a player)."""
+    for player in range(ruleset.num_players):
+        out[player] = state.money[player]
+
+
+# ---------------------------------------------------------------- what a player can't know
+
+
+@kernel
+def counters_placed(ruleset: Ruleset, state: State, player: int) -> int:
+    """B11: how many of its six counters `player` has decided on while all place."""
+    turn, own = int(state.player) - int(state.start), player - int(state.start)
+    turn = turn + int(ruleset.num_players) if turn < 0 else turn
+    own = own + int(ruleset.num_players) if own < 0 else own
+    if own == turn:
+        return int(state.placed)
+    return COUNTERS_DRAWN if own < turn else 0
+
+
+@kernel
+def draw_others_anew(ruleset: Ruleset, state: State, player: int) -> None:
+    """B29: the others draw and plan anew, from what `player` doesn't hold; each legal placing is as likely."""
+    for other in range(ruleset.num_players):
+        if other != player:
+            for index in range(COUNTERS_DRAWN):
+                into_bag(state, int(state.drawn[other, index]))
+                state.plan[other, index] = NOT_PLACED
+            for action in range(NUM_BOARD_ACTIONS):
+                state.planned[other, action] = 0
+    for other in range(ruleset.num_players):
+        if other != player:
+            draw_six(state, other)
+            for index in range(counters_placed(ruleset, state, other)):
+                options = 0
+                for where in range(AT_RESEARCH, AT_RESOURCE + 1):
+                    options += may_place(state, other, index, where)
+                choice = draw_below(state, options)
+                where = AT_RESEARCH
+                while choice > 0:
+                    where += 1
+                    choice -= int(may_place(state, other, index, where))
+                plan_counter(state, other, index, where)
+
+
+@kernel
+def shuffle_tiles_anew(ruleset: Ruleset, state: State) -> None:
+    """B29: the stack holds the tiles that lie neither face up nor on a panel, in any order."""
+    size = 0
+    for action in range(NUM_BOARD_ACTIONS):
+        left = int(ruleset.tiles[action]) - int(state.face_up[action])
+        for player in range(MAX_PLAYERS):
+            left -= int(state.tiles[player, action])
+        for _ in range(left):
+            state.tile_stack[size] = action
+            size += 1
+    state.tile_stack[size:MOST_TILES] = 0
+    shuffle(state, state.tile_stack, size)
+
+
+@kernel
+def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
+    """Replace what `player` can't know (B29), consistent with what it can; the state gets a new generator.
+
+    Built from what `player` sees and from `generator` alone: equal information sets and equal generators give
+    equal states. What the others have drawn is sampled as it was drawn; where they placed it is sampled uniformly
+    from the legal placings, in order, which no player need follow. What the bag will give is in the generator.
+    """
+    state.generator = mix(generator, 0, 0)
+    if state.phase == PLACE:
+        draw_others_anew(ruleset, state, player)
+    shuffle_tiles_anew(ruleset, state)
