@@ -72,6 +72,7 @@ KIND_UNIT = 4  # counters of one kind
 BAG_UNIT = 64  # counters
 TILE_STACK_UNIT = 16
 NUM_SYMBOLS = 1 + NUM_PERSONS + NUM_RESOURCES  # manager, persons, resources: the order of the actions
+NUM_DISTANCES = STEPS + 1  # 0 to 3 steps
 
 BLOCKS: tuple[Block, ...] = (
     Block(
@@ -116,7 +117,7 @@ BLOCKS: tuple[Block, ...] = (
     ),
     Block("cubes", (NUM_RESOURCES, MOST_AREAS), "all", 1, "1 if a cube of the resource lies in the area"),
     Block("workers", (MAX_PLAYERS, NUM_PLACES), "all", PAWNS, "workers by area, Vladivostok last"),
-    Block("distance", (MOST_AREAS,), "all", STEPS + 1, "steps to the open area from the nearest own worker; 4: more"),
+    Block("distance", (MOST_AREAS,), "all", NUM_DISTANCES, "steps to the open area from the nearest own worker; 4: more"),
     Block("salesmen", (MAX_PLAYERS, NUM_EXCHANGES), "all", PAWNS, "salesmen by exchange"),
     Block("pawns", (MAX_PLAYERS,), "all", PAWNS, "pawns in reserve"),
     Block("panel", (NUM_LYING,), "observer", SPACES, "own counters on the panel by action and kind, new ones included"),
@@ -287,7 +288,7 @@ def _map(state: State, player: int, quantities: Any) -> None:
         quantities[RESERVE + resource] = state.reserve[resource]
     near = int(state.presence[player])
     standing = near | ((state.workers[player, VLADIVOSTOK] > 0) << VLADIVOSTOK)
-    reached_in = stack_array(STEPS + 1, np.int64)
+    reached_in = stack_array(NUM_DISTANCES, np.int64)
     reached_in[0] = near
     for steps in range(STEPS):
         for place in range(NUM_PLACES):
@@ -298,8 +299,8 @@ def _map(state: State, player: int, quantities: Any) -> None:
             quantities[WITHIN_REACH + steps * NUM_RESOURCES + resource] = size_of(int(state.lying[resource]) & near)
     is_open = int(state.open)
     for area in range(MOST_AREAS):
-        steps = STEPS + 1
-        for reached in range(STEPS + 1):
+        steps = NUM_DISTANCES
+        for reached in range(NUM_DISTANCES):
             steps -= (int(reached_in[reached]) >> area) & 1
         quantities[DISTANCE + area] = steps * ((is_open >> area) & 1)
 
