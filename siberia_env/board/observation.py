@@ -117,7 +117,7 @@ BLOCKS: tuple[Block, ...] = (
     ),
     Block("cubes", (NUM_RESOURCES, MOST_AREAS), "all", 1, "1 if a cube of the resource lies in the area"),
     Block("workers", (MAX_PLAYERS, NUM_PLACES), "all", PAWNS, "workers by area, Vladivostok last"),
-    Block("distance", (MOST_AREAS,), "all", NUM_DISTANCES, "steps to the open area from the nearest own worker; 4: more"),
+    Block("distance", (MOST_AREAS,), "all", NUM_DISTANCES, "steps of the nearest own worker to the area; 4: more"),
     Block("salesmen", (MAX_PLAYERS, NUM_EXCHANGES), "all", PAWNS, "salesmen by exchange"),
     Block("pawns", (MAX_PLAYERS,), "all", PAWNS, "pawns in reserve"),
     Block("panel", (NUM_LYING,), "observer", SPACES, "own counters on the panel by action and kind, new ones included"),
