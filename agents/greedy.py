@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_agents import card_greedy
+from siberia_agents import board_greedy, card_greedy
 from siberia_agents.interface import Agent
+from siberia_env.board.state import STATE as BOARD_STATE
 from siberia_env.card.state import STATE as CARD_STATE
 from siberia_env.compiled import kernel
 from siberia_env.game import generic, register
@@ -26,6 +27,7 @@ def greedy(ruleset: Any, state: Any, mask: Any) -> int:
 
 
 register(CARD_STATE, {"greedy": card_greedy.greedy})
+register(BOARD_STATE, {"greedy": board_greedy.greedy})
 
 
 @kernel
