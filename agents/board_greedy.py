@@ -93,16 +93,16 @@ from siberia_env.tables import NUM_RESOURCES
 
 UNSOLD = 1.0  # thousands, a cube for which no price is open yet
 READY = 1.5  # times a cube's price, where the resource's action is ready
-FAR = 0.8  # times the value of an area for each step to it
-UNFINISHED = 0.45  # times the value of an action that still needs another counter
-LEAST_SALE = 5.0  # thousands; less waits
-WORKER_HOPE = 5.0  # thousands, a further worker at the start of the game
+FAR = 0.9  # times the value of an area for each step to it
+UNFINISHED = 0.8  # times the value of an action that still needs another counter
+LEAST_SALE = 4.0  # thousands; less waits
+WORKER_HOPE = 10.0  # thousands, a further worker at the start of the game
 INVESTOR_HOPE = 5.0  # thousands, a further tile at the start of the game
-TILE_HOPE = 3.0  # thousands, in which a tile for an action of a person is worth more than one for a resource
-MANAGER_WORTH = 2.0  # thousands, a wildcard
-RESEARCH_WORTH = 0.6  # times the price of a cube that is placed where an own worker stands
-SOMEWHERE = 0.2  # times the price of a cube that is placed elsewhere
-RIVAL = 0.6  # times the value of a place where another player has a worker too
+TILE_HOPE = 6.0  # thousands, in which a tile for an action of a person is worth more than one for a resource
+MANAGER_WORTH = 6.0  # thousands, a wildcard
+RESEARCH_WORTH = 0.05  # times the price of a cube that is placed where an own worker stands
+SOMEWHERE = 0.0  # times the price of a cube that is placed elsewhere
+RIVAL = 0.9  # times the value of a place where another player has a worker too
 
 
 @kernel
