@@ -15,17 +15,21 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from siberia_env import game as contract
+from siberia_env.board import components as board_box
+from siberia_env.board.actions import NUM_LYING, NUM_PAWN_PLACES
+from siberia_env.board.actions import choices as board_choices
+from siberia_env.board.game import GAME as BOARD
+from siberia_env.board.state import RESEARCH_COLUMNS
 from siberia_env.card import components as box
 from siberia_env.card.actions import CARD_ACTIONS, CHOICES, PAY
 from siberia_env.card.game import GAME as CARD
-from siberia_env.card.state import STATE
 from siberia_env.game import CONTRACT, DOLLARS, MAX_PLAYERS, Block, Game, block_slices
-from siberia_env.tables import NUM_RESOURCES, RESOURCES
+from siberia_env.tables import DEFAULT_SALESMAN_VALUES, NUM_RESOURCES, RESOURCES, Table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -49,14 +53,83 @@ def code(text: object) -> str:
     return f"`{text}`"
 
 
-# ---------------------------------------------------------------- the card game: components and options
+def codes(names: Iterable[object]) -> str:
+    """`names` set as code, one after the other."""
+    return ", ".join(code(name) for name in names)
 
 
-def card_sources() -> str:
-    """C5: where each component table comes from."""
-    return table(
-        ("table", "what is in it", "source"), ((code(t.name), t.content, f"**{t.source}**") for t in box.TABLES)
+# ---------------------------------------------------------------- both games
+
+
+def sources(tables: tuple[Table, ...]) -> str:
+    """C5, B7: where each component table comes from."""
+    return table(("table", "what is in it", "source"), ((code(t.name), t.content, f"**{t.source}**") for t in tables))
+
+
+def component_file(tables: dict[str, Any]) -> str:
+    """The component file that says what the box says."""
+    text = json.dumps(tables, indent=2)
+    on_one_line = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
+    return f"```json\n{on_one_line}\n```\n"
+
+
+def options(defaults: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
+    """The options of the `rules` argument."""
+    rows = [(code(name), code(default), meanings[name]) for name, default in defaults.items()]
+    return table(("option", "default", "meaning"), rows)
+
+
+def block_table(blocks: tuple[Block, ...]) -> str:
+    """Where each of `blocks` lies in the flat vector, and what it says."""
+    slices = block_slices(blocks)
+    rows = [
+        (
+            code(block.name),
+            f"{slices[block.name].start}:{slices[block.name].stop}",
+            " x ".join(str(length) for length in block.shape),
+            SEEN_BY[block.seen_by],
+            f"{block.unit:g}" + (", signed" if block.signed else ""),
+            block.meaning,
+        )
+        for block in blocks
+    ]
+    size = sum(block.size for block in blocks)
+    return table(("block", "numbers", "shape", "seen by", "unit", "meaning"), rows) + f"\n{size} numbers in all.\n"
+
+
+def axes_table(axes: Iterable[tuple[int, str, str | Sequence[str]]]) -> str:
+    """What the places along the axes of the blocks stand for: (length, axis, order in words or as names)."""
+    in_order = sorted(axes, key=lambda axis: axis[0])
+    rows = [(length, what, order if isinstance(order, str) else codes(order)) for length, what, order in in_order]
+    return table(("length", "axis", "order"), rows)
+
+
+def action_table(choices: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """The action numbers with their names, from the decisions with the names of their actions."""
+    rows: list[tuple[object, ...]] = []
+    for decision, names in choices:
+        what, _, rules = decision.rstrip(")").rpartition(" (")
+        for name in names:
+            rows.append((len(rows), code(name), what, rules))
+    return table(("action", "name", "decision", "rule"), rows) + f"\n{len(rows)} actions in all.\n"
+
+
+def sizes(game: Game) -> str:
+    """The sizes of a game's arrays."""
+    rows = (
+        ("state record", f"{game.state_dtype.itemsize} bytes"),
+        ("ruleset record", f"{game.variant().rulesets.itemsize} bytes"),
+        ("actions", game.num_actions),
+        ("observation", f"{game.observation_size} float32"),
+        ("what `state()` adds", f"{game.hidden_size} float32"),
+        ("outcome of a chance phase", f"{game.outcome_size} int8"),
     )
+    return table((f"{game.name} game", "size"), rows)
+
+
+SEATS = (MAX_PLAYERS, "seats", "the observer, then the next seat to move, and so on")
+
+# ---------------------------------------------------------------- the card game
 
 
 def card_resource_cards() -> str:
@@ -99,13 +172,6 @@ def card_persons() -> str:
     return table(header, rows)
 
 
-def card_component_file() -> str:
-    """The component file that says what the box says."""
-    text = json.dumps(box.Components().as_json(), indent=2)
-    on_one_line = re.sub(r"\[\s+([\d,\s]*?)\s+\]", lambda found: "[" + " ".join(found[1].split()) + "]", text)
-    return f"```json\n{on_one_line}\n```\n"
-
-
 def card_edition_values() -> str:
     """What each edition sets in the ruleset record."""
     names = ("draw_exact", "must_act_when_full", "worker_cap")
@@ -117,86 +183,119 @@ def card_edition_values() -> str:
 
 
 def card_options() -> str:
-    """The options of the `rules` argument."""
+    """The options of the card game."""
     meanings = {
-        "edition": "one of " + ", ".join(code(edition) for edition in box.EDITIONS) + " (C9, C13)",
+        "edition": f"one of {codes(box.EDITIONS)} (C9, C13)",
         "max_turns": f"turns of all players together, 1 to {box.MOST_TURNS}; rounded up to whole rounds (C17)",
     }
-    rows = [(code(name), code(default), meanings[name]) for name, default in box.DEFAULT_RULES.items()]
-    return table(("option", "default", "meaning"), rows)
-
-
-# ---------------------------------------------------------------- the card game: observation and actions
-
-
-def block_table(blocks: tuple[Block, ...]) -> str:
-    """Where each of `blocks` lies in the flat vector, and what it says."""
-    slices = block_slices(blocks)
-    rows = [
-        (
-            code(block.name),
-            f"{slices[block.name].start}:{slices[block.name].stop}",
-            " x ".join(str(length) for length in block.shape),
-            SEEN_BY[block.seen_by],
-            f"{block.unit:g}" + (", signed" if block.signed else ""),
-            block.meaning,
-        )
-        for block in blocks
-    ]
-    return table(("block", "numbers", "shape", "seen by", "unit", "meaning"), rows)
-
-
-def card_observation() -> str:
-    """The observation's blocks."""
-    return block_table(CARD.blocks) + f"\n{CARD.observation_size} numbers in all.\n"
-
-
-def card_hidden() -> str:
-    """The blocks that only `state()` shows."""
-    return block_table(CARD.hidden_blocks) + f"\n{CARD.hidden_size} numbers in all.\n"
+    return options(box.DEFAULT_RULES, meanings)
 
 
 def card_axes() -> str:
-    """What the places along the axes of the blocks stand for."""
+    """The axes of the card game's blocks."""
     names = [name for _, group in CHOICES for name in group]
-    axes = (
-        (NUM_RESOURCES, "resources", RESOURCES),
-        (box.NUM_SYMBOLS, "symbols", box.SYMBOLS),
-        (box.NUM_KINDS, "kinds of action card", box.KINDS),
-        (PAY - CARD_ACTIONS, "card actions", names[CARD_ACTIONS:PAY]),
+    return axes_table(
+        (
+            SEATS,
+            (box.ROW_SLOTS, "slots of the row", "slot 0 beside the headframe"),
+            (NUM_RESOURCES, "resources", RESOURCES),
+            (box.NUM_SYMBOLS, "symbols", box.SYMBOLS),
+            (box.NUM_KINDS, "kinds of action card", box.KINDS),
+            (PAY - CARD_ACTIONS, "card actions", names[CARD_ACTIONS:PAY]),
+        )
     )
-    rows: list[tuple[object, ...]] = [
-        (MAX_PLAYERS, "seats", "the observer, then the next seat to move, and so on"),
-        (box.ROW_SLOTS, "slots of the row", "slot 0 beside the headframe"),
+
+
+# ---------------------------------------------------------------- the board game
+
+
+def board_counters() -> str:
+    """B2: the action counters, by person and resource."""
+    counters = board_box.Components().counters
+    rows: list[tuple[object, ...]] = []
+    for person in board_box.PERSONS:
+        split = [counters[f"{resource}/{person}"] for resource in RESOURCES]
+        rows.append((person, *split, sum(split)))
+    together = [sum(row[column] for row in rows) for column in range(1, 2 + NUM_RESOURCES)]  # type: ignore[misc]
+    rows.append(("together", *together))
+    rows.append(("manager", *[""] * NUM_RESOURCES, counters["manager"]))
+    rows.append(("all", *[""] * NUM_RESOURCES, sum(counters.values())))
+    return table(("person", *RESOURCES, "together"), rows)
+
+
+def board_tiles() -> str:
+    """B1, B2, B3: the ten actions, their investment tiles, and the counters that can cover their spaces."""
+    components = board_box.Components()
+    rows = [
+        (
+            action,
+            components.investment_tiles[action],
+            sum(count for kind, count in components.counters.items() if action in kind.split("/")),
+        )
+        for action in board_box.ACTIONS
     ]
-    rows += [(length, what, ", ".join(code(name) for name in order)) for length, what, order in axes]
-    return table(("length", "axis", "order"), sorted(rows, key=lambda row: int(str(row[0]))))
+    total = ("all", sum(components.investment_tiles.values()), "")
+    return table(("action", "investment tiles", "counters that show it"), (*rows, total))
 
 
-def card_actions() -> str:
-    """The action numbers with their names."""
-    rows = []
-    number = 0
-    for decision, names in CHOICES:
-        what, _, rules = decision.rstrip(")").rpartition(" (")
-        for name in names:
-            rows.append((number, code(name), what, rules))
-            number += 1
-    return table(("action", "name", "decision", "rule"), rows) + f"\n{number} actions in all.\n"
+def board_resources() -> str:
+    """B4, B25: the cubes, and the salesman card of each resource."""
+    cubes = board_box.DEFAULT_CUBES
+    rows = [(name, cubes[name], DOLLARS * DEFAULT_SALESMAN_VALUES[name]) for name in RESOURCES]
+    return table(("resource", "cubes", "salesman card, dollars"), (*rows, ("all", sum(cubes.values()), "")))
 
 
-def card_sizes() -> str:
-    """The sizes of the card game's arrays."""
-    ruleset = box.make_ruleset(2, box.check_rules(None), box.Components())
-    rows = (
-        ("state record", f"{STATE.itemsize} bytes"),
-        ("ruleset record", f"{ruleset.itemsize} bytes"),
-        ("actions", CARD.num_actions),
-        ("observation", f"{CARD.observation_size} float32"),
-        ("what `state()` adds", f"{CARD.hidden_size} float32"),
-        ("outcome of a chance phase", f"{CARD.outcome_size} int8"),
+def board_prices() -> str:
+    """B5: the exchanges, tile by tile, with their prices."""
+    components = board_box.Components()
+    tiles = {exchange: number for number, tile in enumerate(components.exchange_tiles, 1) for exchange in tile}
+    rows = [
+        (tiles.get(exchange, ""), exchange, *(DOLLARS * price or "-" for price in components.exchanges[exchange]))
+        for exchange in board_box.all_exchanges(components)
+    ]
+    return table(("tile", "exchange", *(f"{resource}, dollars" for resource in RESOURCES)), rows)
+
+
+def board_map() -> str:
+    """B6: where a step leads."""
+    components = board_box.Components()
+    rows = [(f"{board_box.START} (one way)", ", ".join(components.arrows))]
+    rows += [(area, ", ".join(adjacent)) for area, adjacent in components.areas.items()]
+    return table(("from", "a step leads to"), rows)
+
+
+def board_options() -> str:
+    """The options of the board game."""
+    meanings = {
+        "sides": f"who settles the exchanges: {code('choose')}, the starting player in play; {code('random')}; or a "
+        f"list of {board_box.EXCHANGE_TILES} exchanges, one a tile (B9)",
+        "salesman_cards": "whether the salesman cards are played with (B25)",
+        "max_rounds": f"rounds after which the game is scored as it stands, 1 to {board_box.MOST_ROUNDS} (B24)",
+    }
+    return options(board_box.DEFAULT_RULES, meanings)
+
+
+def board_axes() -> str:
+    """The axes of the board game's blocks."""
+    components = board_box.Components()
+    exchanges = f"{code(board_box.FIRST_EXCHANGE)}, then the active side of each tile"
+    areas = f"{codes(components.areas)}, then places for the areas of a larger map"
+    return axes_table(
+        (
+            SEATS,
+            (board_box.SIDES, "sides", "the two sides of an exchange tile"),
+            (board_box.STEPS, "steps", "at most 1, 2, 3"),
+            (NUM_RESOURCES, "resources", RESOURCES),
+            (board_box.NUM_EXCHANGES, "exchanges", exchanges),
+            (RESEARCH_COLUMNS, "counters at research", (*RESOURCES, "manager")),
+            (board_box.NUM_ACTIONS, "actions", board_box.ACTIONS),
+            (board_box.MOST_AREAS, "areas", areas),
+            (board_box.NUM_PLACES, "places of a worker", f"the areas, then {code(board_box.START)}"),
+            (board_box.NUM_KINDS, "kinds of action counter", board_box.KINDS),
+            (NUM_PAWN_PLACES, "places of a pawn", "the reserve, the exchanges, the places of a worker"),
+            (NUM_LYING, "counters on the panel", f"action and kind, in the order of the actions {code('discard ...')}"),
+        )
     )
-    return table(("card game", "size"), rows)
 
 
 # ---------------------------------------------------------------- the contract of a game
@@ -228,17 +327,30 @@ def game_attributes() -> str:
 
 #: The generated parts by the name in their marker.
 PARTS: dict[str, Callable[[], str]] = {
-    "card sources": card_sources,
+    "card sources": lambda: sources(box.TABLES),
     "card resource cards": card_resource_cards,
     "card persons": card_persons,
-    "card component file": card_component_file,
+    "card component file": lambda: component_file(box.Components().as_json()),
     "card edition values": card_edition_values,
     "card options": card_options,
-    "card observation": card_observation,
-    "card hidden": card_hidden,
+    "card observation": lambda: block_table(CARD.blocks),
+    "card hidden": lambda: block_table(CARD.hidden_blocks),
     "card axes": card_axes,
-    "card actions": card_actions,
-    "card sizes": card_sizes,
+    "card actions": lambda: action_table(CHOICES),
+    "card sizes": lambda: sizes(CARD),
+    "board sources": lambda: sources(board_box.TABLES),
+    "board counters": board_counters,
+    "board tiles": board_tiles,
+    "board resources": board_resources,
+    "board prices": board_prices,
+    "board map": board_map,
+    "board component file": lambda: component_file(board_box.Components().as_json()),
+    "board options": board_options,
+    "board observation": lambda: block_table(BOARD.blocks),
+    "board hidden": lambda: block_table(BOARD.hidden_blocks),
+    "board axes": board_axes,
+    "board actions": lambda: action_table(board_choices(board_box.Components())),
+    "board sizes": lambda: sizes(BOARD),
     "contract kernels": contract_kernels,
     "game attributes": game_attributes,
 }
