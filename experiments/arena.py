@@ -40,7 +40,7 @@ class Results:
         scores: int64 [G, P], thousands of dollars.
         win_shares: float64 [G, P]: 1/k for each of k winners.
         lengths: int64 [G], decisions.
-        truncated: bool [G], ended by the turn limit.
+        truncated: bool [G], ended by the turn or round limit.
     """
 
     entrants: tuple[str, ...]

@@ -17,6 +17,10 @@ from siberia_env.game import GAMES, Variant, find_game
 BAD_INPUT = 2  #: exit code
 INTERRUPTED = 130  #: exit code
 
+# How values are written after --rules.
+TRUTH = {"true": True, "false": False}
+LIST_SIGN = "/"
+
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
@@ -27,7 +31,12 @@ GameName = Annotated[str, typer.Argument(metavar="GAME", help=f"Which game: {', 
 Players = Annotated[int, typer.Option("--players", help="Number of players, 2 to 4.")]
 Rules = Annotated[
     str,
-    typer.Option("--rules", metavar="NAME=VALUE,...", help="Options, such as edition=oya,max_turns=200."),
+    typer.Option(
+        "--rules",
+        metavar="NAME=VALUE,...",
+        help="Options, such as edition=oya,max_turns=200 or sides=random,salesman_cards=true; "
+        "a list is written with slashes.",
+    ),
 ]
 ComponentFile = Annotated[
     Path | None, typer.Option("--components", metavar="FILE", help="Component tables of your own (JSON).")
@@ -59,7 +68,7 @@ def refusing_bad_input(command: F) -> F:
 
 
 def read_rules(text: str) -> dict[str, Any]:
-    """The options in `edition=oya,max_turns=200`.
+    """The options in `edition=oya,max_turns=200`: whole numbers, `true`, `false`, words, and lists of words (`a/b`).
 
     Raises:
         ConfigurationError: a part that is not of the form NAME=VALUE.
@@ -71,11 +80,19 @@ def read_rules(text: str) -> dict[str, Any]:
             raise ConfigurationError(f"--rules: {part!r} is not of the form NAME=VALUE")
         if name in rules:
             raise ConfigurationError(f"--rules: {name} is given twice")
-        try:
-            rules[name] = int(value)
-        except ValueError:
-            rules[name] = value
+        rules[name] = _read_value(value)
     return rules
+
+
+def _read_value(text: str) -> int | bool | str | list[str]:
+    if text in TRUTH:
+        return TRUTH[text]
+    if LIST_SIGN in text:
+        return [part.strip() for part in text.split(LIST_SIGN)]
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def read_agents(text: str) -> list[str]:
@@ -131,6 +148,8 @@ def train(
     siberia train card --minutes 60 --out runs/mine --resume   [dim](a larger budget, or after a kill)[/dim]
 
     siberia train card --players 3 --decisions 2000000 --threads 1 --seed 7 --out runs/three
+
+    siberia train board --rules sides=random,salesman_cards=true --out runs/board
 
     Then play against it: siberia evaluate card --agents learned:runs/mine/model.npz,greedy
     """
@@ -192,6 +211,10 @@ def evaluate(
     siberia evaluate card --players 4 --agents learned:runs/four/model.npz,greedy
 
     siberia evaluate card --rules edition=oya,max_turns=200 --agents greedy,random
+
+    siberia evaluate board --rules sides=random,salesman_cards=true --games 200
+
+    siberia evaluate board --rules "sides=Tokyo/Hong Kong/Toronto/Sydney/Zurich"
     """
     from siberia_experiments import evaluate as evaluation
     from siberia_experiments.display import console, results_table
@@ -225,6 +248,8 @@ def record(
     siberia record card --players 3 --agents greedy,random,random --games 10 --seed 7 --out games.jsonl
 
     siberia record card --agents learned:runs/demo/model.npz,greedy --out game.jsonl
+
+    siberia record board --players 4 --agents greedy --rules sides=random
     """
     from siberia_experiments.evaluate import line_up
     from siberia_experiments.record_games import record_games
@@ -249,7 +274,7 @@ def replay(
 
     siberia replay games.jsonl
 
-    siberia replay card games.jsonl   [dim](refuses records of another game)[/dim]
+    siberia replay board games.jsonl   [dim](refuses records of another game)[/dim]
 
     siberia replay --quiet games.jsonl
     """
@@ -278,7 +303,7 @@ def bench(
 
     siberia bench card
 
-    siberia bench card --seconds 3 --repeats 9
+    siberia bench board --seconds 3 --repeats 9
     """
     from siberia_experiments.bench import bench as run_bench
 
@@ -301,9 +326,11 @@ def demo(
 ) -> None:
     """Train an agent for some minutes, measure it, and leave model, curve, log and an annotated game in a folder.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
     siberia demo card --minutes 3
+
+    siberia demo board --players 3 --minutes 10 --out runs/demo-board
     """
     from siberia_experiments.demo import demo as run_demo
     from siberia_experiments.train import TrainOptions

@@ -70,7 +70,8 @@ def annotate(variant: Variant, model: Model, folder: Path) -> None:
         likelihood = np.exp(logits - logits.max())
         likelihood /= likelihood.sum()
         considered = [int(action) for action in np.argsort(-likelihood)[:MOVES_SHOWN] if decision.mask[action]]
-        moves = ", ".join(f"{variant.action_names[action]} {100 * likelihood[action]:.0f}%" for action in considered)
+        names = variant.names_in_play(decision.states, 0)
+        moves = ", ".join(f"{names[action]} {100 * likelihood[action]:.0f}%" for action in considered)
         standing = np.zeros((1, variant.num_players), np.float32)
         loops.standing_batch(variant.rulesets, decision.states, loops.MARGIN, standing)
         margin = standing[0, decision.player] + model.values(observation)[0]  # the value is what is still to come
