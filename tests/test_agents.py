@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -22,28 +21,46 @@ from siberia_agents.learned import LearnedAgent, Model, load_model, observation_
 from siberia_agents.random_agent import RandomAgent
 from siberia_agents.registry import AGENTS, make_agent
 from siberia_env import loops, vector
+from siberia_env.board.actions import TILE
+from siberia_env.board.state import CHOOSE_SIDE, DRAW
 from siberia_env.card.actions import PAY
 from siberia_env.card.game import GAME
 from siberia_env.card.state import CHOOSE, DISCOVER, PAYING
 from siberia_env.errors import ConfigurationError, ModelError
-from siberia_env.game import Variant
+from siberia_env.game import GAMES, States, find_game
 from siberia_env.view import BatchView, View, view_games, view_state
 from siberia_experiments.arena import play_games
+from tests.processes import run_python
 
 PLAYER_COUNTS = (2, 3, 4)
+EVERY_TABLE = [(game, players) for game in GAMES for players in PLAYER_COUNTS]
 WIDTH = 8  # of the hidden layer of test models
+SHORT = {"card": {"max_turns": 2}, "board": {"max_rounds": 1}}  # rules under which a game is soon over
+
+#: By game: every phase in which a decision is due, and an action number that only late decisions of a turn have.
+PHASES = {"card": {DISCOVER, CHOOSE, PAYING}, "board": set(range(CHOOSE_SIDE, DRAW))}
+LATE = {"card": PAY, "board": TILE}
 
 
-def positions(players: int, games: int = 24, decisions: int = 90) -> tuple[vector.VectorEnv, vector.Step]:
-    """A batch in the middle of games that greedy and random players share; each row has come a different way."""
-    env = vector.make("card", games, players, seed=11)
+def course(
+    game: str, players: int, games: int, decisions: int, rules: Any = None
+) -> Iterator[tuple[vector.VectorEnv, vector.Step]]:
+    """A batch of games that greedy and random players share, before each decision; each row goes a different way."""
+    env = vector.make(game, games, players, seed=11, rules=rules)
     step = env.reset()
+    yield env, step
     plan, chance = np.zeros(games, np.int64), np.zeros(games, np.int64)
     for draw in range(decisions):
         greedy_batch(env.variant.rulesets, env.states, step.mask, plan)
         loops.sample_batch(step.mask, step.num_legal, np.uint64(5), draw, chance)
         step = env.step(np.where((np.arange(games) + draw) % 4 == 0, chance, plan))
-    return env, step
+        yield env, step
+
+
+def positions(game: str, players: int, games: int = 24, decisions: int = 90) -> tuple[vector.VectorEnv, vector.Step]:
+    """A batch in the middle of its games."""
+    *_, last = course(game, players, games, decisions)
+    return last
 
 
 def whole_view(env: vector.VectorEnv, step: vector.Step) -> BatchView:
@@ -52,19 +69,18 @@ def whole_view(env: vector.VectorEnv, step: vector.Step) -> BatchView:
     return view_games(env.variant, env.states, rows, step.observation, step.mask, step.player)
 
 
-def small_model(players: int = 2, seed: int = 0, **changes: Any) -> Model:
+def small_model(players: int = 2, seed: int = 0, game: str = "card") -> Model:
     """A policy with random weights."""
     random = np.random.default_rng(seed)
 
     def layers(outputs: int) -> learned.Layers:
-        sizes = (GAME.observation_size, WIDTH, outputs)
+        sizes = (find_game(game).observation_size, WIDTH, outputs)
         return [
             (random.normal(0, 1, (a, b)).astype(np.float32), random.normal(0, 1, b).astype(np.float32))
             for a, b in pairwise(sizes)
         ]
 
-    model = Model("card", players, layers(GAME.num_actions), layers(1), {"seed": seed})
-    return replace(model, **changes)
+    return Model(game, players, layers(find_game(game).num_actions), layers(1), {"seed": seed})
 
 
 # ---------------------------------------------------------------- the registry
@@ -104,9 +120,9 @@ def reachable_arrays(view: Any) -> list[NDArray[Any]]:
     return [value for name in dir(view) if isinstance(value := getattr(view, name), np.ndarray)]
 
 
-@pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_no_attribute_of_a_view_is_or_shares_the_true_state(players: int) -> None:
-    env, step = positions(players)
+@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+def test_no_attribute_of_a_view_is_or_shares_the_true_state(game: str, players: int) -> None:
+    env, step = positions(game, players)
     batch = whole_view(env, step)
     for view in (batch, batch.view(3), view_state(env.variant, env.states, 3)):
         arrays = [*reachable_arrays(view), view.sample(1)]
@@ -116,9 +132,16 @@ def test_no_attribute_of_a_view_is_or_shares_the_true_state(players: int) -> Non
         assert not any(array.dtype == env.states.dtype for array in arrays[:-1])
 
 
-@pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_samples_look_the_same_to_the_player_and_are_not_the_truth(players: int) -> None:
-    env, step = positions(players)
+def without_generator(states: States) -> list[bytes]:
+    """Each state's bytes, the generator left out: what lies on the table, hidden or not."""
+    copies = states.copy()
+    copies["generator"] = 0
+    return [copies[row : row + 1].tobytes() for row in range(len(copies))]
+
+
+@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+def test_samples_look_the_same_to_the_player_and_are_not_the_truth(game: str, players: int) -> None:
+    env, step = positions(game, players)
     batch = whole_view(env, step)
     differ = 0
     for seed in range(5):
@@ -131,14 +154,16 @@ def test_samples_look_the_same_to_the_player_and_are_not_the_truth(players: int)
             loops.legal_at(env.variant.rulesets, sampled, row, mask[row])
         assert np.array_equal(mask, step.mask)
         assert not np.any(sampled["generator"] == env.states["generator"])
-        differ += int(np.count_nonzero((sampled["hand"] != env.states["hand"]).any(axis=(1, 2))))
+        pairs = zip(without_generator(sampled), without_generator(env.states), strict=True)
+        differ += sum(one != other for one, other in pairs)
         assert batch.sample(seed).tobytes() == sampled.tobytes()
     assert differ > 2 * env.num_envs
     assert batch.sample(1).tobytes() != batch.sample(2).tobytes()
 
 
-def test_a_row_of_a_batch_samples_what_the_batch_samples_and_only_that() -> None:
-    env, step = positions(3)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_row_of_a_batch_samples_what_the_batch_samples_and_only_that(game: str) -> None:
+    env, step = positions(game, 3)
     rows = np.array([17, 2, 9])
     batch = view_games(env.variant, env.states, rows, step.observation, step.mask, step.player)
     for seed in (0, 1, 2**64 - 1):
@@ -151,9 +176,10 @@ def test_a_row_of_a_batch_samples_what_the_batch_samples_and_only_that() -> None
             assert view.legal_actions == np.flatnonzero(step.mask[rows[row]]).tolist()
 
 
-def test_a_view_held_back_samples_what_was_seen_then() -> None:
-    """Otherwise an agent could ask for samples while an opponent is on turn, and see the opponent's hand."""
-    env, step = positions(2)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_view_held_back_samples_what_was_seen_then(game: str) -> None:
+    """Otherwise an agent could ask for samples while an opponent is on turn, and see the opponent's secrets."""
+    env, step = positions(game, 2)
     batch, single = whole_view(env, step), view_state(env.variant, env.states, 0)
     before = [batch.sample(4), batch.view(1).sample(4), single.sample(4)]
     observation = batch.observation.copy()
@@ -164,9 +190,10 @@ def test_a_view_held_back_samples_what_was_seen_then() -> None:
     assert np.array_equal(batch.observation, observation)
 
 
-def test_a_view_needs_a_decision() -> None:
-    variant = GAME.variant(2, {"max_turns": 2})
-    states, mask = variant.new_states(), np.zeros(GAME.num_actions, np.int8)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_view_needs_a_decision(game: str) -> None:
+    variant = find_game(game).variant(2, SHORT[game])
+    states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
     loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
     loops.random_playout(variant.rulesets, states, 0, mask, np.uint64(1))
     with pytest.raises(ConfigurationError, match="no decision is due"):
@@ -184,8 +211,9 @@ class LastLegal(Agent):
         return view.legal_actions[-1]
 
 
-def test_an_agent_that_only_acts_answers_batches_too() -> None:
-    env, step = positions(2)
+@pytest.mark.parametrize("game", GAMES)
+def test_an_agent_that_only_acts_answers_batches_too(game: str) -> None:
+    env, step = positions(game, 2)
     actions = LastLegal().act_batch(whole_view(env, step))
     assert actions.dtype == np.int64
     assert actions.tolist() == [int(np.flatnonzero(mask)[-1]) for mask in step.mask]
@@ -195,15 +223,16 @@ def test_an_agent_that_only_acts_answers_batches_too() -> None:
 # ---------------------------------------------------------------- random
 
 
-def test_random_is_uniform_over_the_legal_actions() -> None:
-    env, step = positions(2, games=8)
+@pytest.mark.parametrize("game", GAMES)
+def test_random_is_uniform_over_the_legal_actions(game: str) -> None:
+    env, step = positions(game, 2, games=64)
     row = int(step.num_legal.argmax())
     legal = np.flatnonzero(step.mask[row])
     assert len(legal) >= 4
     agent, copies = RandomAgent(), 4000
     agent.start(env.variant, 3)
     batch = view_games(env.variant, env.states, np.full(copies, row), step.observation, step.mask, step.player)
-    counts = np.bincount(agent.act_batch(batch), minlength=GAME.num_actions)
+    counts = np.bincount(agent.act_batch(batch), minlength=env.game.num_actions)
     assert np.flatnonzero(counts).tolist() == legal.tolist()
     expected = copies / len(legal)
     assert np.abs(counts[legal] - expected).max() < 5 * np.sqrt(expected)
@@ -211,8 +240,9 @@ def test_random_is_uniform_over_the_legal_actions() -> None:
     assert {agent.act(single) for _ in range(60 * len(legal))} == set(legal.tolist())
 
 
-def test_random_follows_from_its_seed_and_shares_nothing_with_the_deals() -> None:
-    env, step = positions(4)
+@pytest.mark.parametrize("game", GAMES)
+def test_random_follows_from_its_seed_and_shares_nothing_with_the_deals(game: str) -> None:
+    env, step = positions(game, 4)
     view = whole_view(env, step)
 
     def choices(seed: int) -> list[int]:
@@ -230,28 +260,32 @@ def test_random_follows_from_its_seed_and_shares_nothing_with_the_deals() -> Non
 # ---------------------------------------------------------------- greedy
 
 
-@pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_greedy_chooses_the_same_over_a_hundred_determinizations(players: int) -> None:
-    samples, phases = 100, set()
-    for decisions in (1, 40, 90, 160):
-        env, step = positions(players, decisions=decisions)
+@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+def test_greedy_chooses_the_same_over_a_hundred_determinizations(game: str, players: int) -> None:
+    """Thirty positions of each phase."""
+    samples, tried, sampled_otherwise = 100, Counter[int](), 0
+    for env, step in course(game, players, 256, 300, {"salesman_cards": True} if game == "board" else None):
         rulesets = env.variant.rulesets
         for row in range(env.num_envs):
+            phase = int(env.states[row]["phase"])
+            if tried[phase] == 30:
+                continue
+            tried[phase] += 1
             chosen = greedy_at(rulesets, env.states, row, step.mask[row])
             assert step.mask[row, chosen]
-            phases.add(int(env.states[row]["phase"]))
             sampled = np.repeat(env.states[row : row + 1], samples)
             loops.determinize_batch(rulesets, sampled, np.repeat(step.player[row], samples), np.uint64(row))
             actions = np.zeros(samples, np.int64)
             greedy_batch(rulesets, sampled, np.repeat(step.mask[row : row + 1], samples, axis=0), actions)
             assert set(actions.tolist()) == {chosen}
-            assert len({state.tobytes() for state in sampled}) > 1
-    assert phases == {DISCOVER, CHOOSE, PAYING}
+            sampled_otherwise += len(set(without_generator(sampled))) > 1
+    assert set(tried) == PHASES[game]
+    assert sampled_otherwise > 0.8 * tried.total()
 
 
-@pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_greedy_is_the_same_alone_in_a_batch_and_on_the_true_state(players: int) -> None:
-    env, step = positions(players)
+@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+def test_greedy_is_the_same_alone_in_a_batch_and_on_the_true_state(game: str, players: int) -> None:
+    env, step = positions(game, players)
     agent, view = GreedyAgent(), whole_view(env, step)
     agent.start(env.variant)
     kernel = [greedy_at(env.variant.rulesets, env.states, row, step.mask[row]) for row in range(env.num_envs)]
@@ -261,14 +295,15 @@ def test_greedy_is_the_same_alone_in_a_batch_and_on_the_true_state(players: int)
 
 
 PLAIN = """
+import sys
 import numpy as np
 from siberia_agents.greedy import greedy_at
 from siberia_env import loops
-from siberia_env.card.game import GAME
+from siberia_env.game import find_game
 
-variant = GAME.variant(3)
-states, mask = variant.new_states(), np.zeros(GAME.num_actions, np.int8)
-observation = np.zeros(GAME.observation_size, np.float32)
+variant = find_game(sys.argv[1]).variant(3)
+states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
+observation = np.zeros(variant.game.observation_size, np.float32)
 loops.deal_at(variant.rulesets, states, 0, np.uint64(12), 0, 0)
 loops.legal_at(variant.rulesets, states, 0, mask)
 played = []
@@ -279,46 +314,58 @@ print(played)
 """
 
 
-def test_greedy_plays_the_same_game_as_plain_python(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(PLAIN, {})
-    compiled = capsys.readouterr().out
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    plain = subprocess.run([sys.executable, "-c", PLAIN], env=environment, capture_output=True, text=True, check=True)
-    assert plain.stdout == compiled
+@pytest.mark.parametrize("game", GAMES)
+def test_greedy_plays_the_same_game_as_plain_python(game: str) -> None:
+    compiled = run_python("-c", PLAIN, game).stdout
+    assert run_python("-c", PLAIN, game, NUMBA_DISABLE_JIT="1").stdout == compiled
     assert len(json.loads(compiled)) > 60
-    assert max(json.loads(compiled)) >= PAY
+    assert max(json.loads(compiled)) >= LATE[game]
 
 
-def test_greedy_beats_random_in_98_of_100_two_player_games() -> None:
-    results = play_games(GAME.variant(2), [GreedyAgent(), RandomAgent()], 2000, seed=1)
+@pytest.mark.parametrize(("game", "games"), [("card", 2000), ("board", 600)])
+def test_greedy_beats_random_in_98_of_100_two_player_games(game: str, games: int) -> None:
+    results = play_games(find_game(game).variant(2), [GreedyAgent(), RandomAgent()], games, seed=1)
     assert results.win_rate(0).value >= 0.98
     assert results.mean_score(0).low > 2 * results.mean_score(1).high
 
 
+@pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("players", [3, 4])
-def test_greedy_wins_most_games_against_two_and_three_random_players(players: int) -> None:
+def test_greedy_wins_most_games_against_two_and_three_random_players(game: str, players: int) -> None:
     opponents = [RandomAgent() for _ in range(players - 1)]
-    results = play_games(GAME.variant(players), [GreedyAgent(), *opponents], 600, seed=1)
+    results = play_games(find_game(game).variant(players), [GreedyAgent(), *opponents], 300, seed=1)
     assert results.win_rate(0).low > 0.9
 
 
-@pytest.mark.parametrize("edition", ["dlp", "oya", "digital"])
-def test_greedy_finishes_games_of_every_edition(edition: str) -> None:
-    results = play_games(GAME.variant(3, edition), [GreedyAgent()] * 3, 60, seed=2)
+@pytest.mark.parametrize(
+    ("game", "rules", "score"),
+    [
+        ("card", "dlp", 30),
+        ("card", "oya", 30),
+        ("card", "digital", 30),
+        ("board", {"sides": "random"}, 15),
+        ("board", {"sides": ["New York", "Hong Kong", "Toronto", "Mumbai", "Sao Paulo"]}, 15),
+        ("board", {"salesman_cards": True}, 15),
+    ],
+    ids=str,
+)
+def test_greedy_finishes_games_under_all_rules(game: str, rules: Any, score: int) -> None:
+    results = play_games(find_game(game).variant(3, rules), [GreedyAgent()] * 3, 60, seed=2)
     assert not results.truncated.any()
-    assert results.scores.mean() > 30
+    assert results.scores.mean() > score
 
 
 # ---------------------------------------------------------------- learned
 
 
-def test_a_model_comes_back_as_it_was_saved(tmp_path: Path) -> None:
-    model, path = small_model(3, seed=4), tmp_path / "model.npz"
+@pytest.mark.parametrize("game", GAMES)
+def test_a_model_comes_back_as_it_was_saved(game: str, tmp_path: Path) -> None:
+    model, path = small_model(3, 4, game), tmp_path / "model.npz"
     model.save(path)
-    small_model(3, seed=5).save(path)
+    small_model(3, 5, game).save(path)
     model.save(path)
     back = load_model(str(path))
-    assert (back.game, back.num_players, back.trained) == ("card", 3, {"seed": 4})
+    assert (back.game, back.num_players, back.trained) == (game, 3, {"seed": 4})
     for own, read in ((model.policy, back.policy), (model.value, back.value)):
         assert [[a.tolist() for a in layer] for layer in own] == [[a.tolist() for a in layer] for layer in read]
     assert [file.name for file in tmp_path.iterdir()] == ["model.npz"]
@@ -337,9 +384,10 @@ def test_a_network_is_its_layers_with_rectified_ones_between() -> None:
     assert model.values(observation).shape == (3,)
 
 
-def test_learned_plays_the_likeliest_legal_action_alone_and_in_a_batch() -> None:
-    env, step = positions(2)
-    agent, view = LearnedAgent(small_model()), whole_view(env, step)
+@pytest.mark.parametrize("game", GAMES)
+def test_learned_plays_the_likeliest_legal_action_alone_and_in_a_batch(game: str) -> None:
+    env, step = positions(game, 2)
+    agent, view = LearnedAgent(small_model(game=game)), whole_view(env, step)
     agent.start(env.variant)
     together = agent.act_batch(view)
     logits = agent.model.logits(step.observation)
@@ -350,7 +398,7 @@ def test_learned_plays_the_likeliest_legal_action_alone_and_in_a_batch() -> None
 
 
 def test_temperature_draws_by_likelihood() -> None:
-    env, step = positions(2)
+    env, step = positions("card", 2)
     row = int(step.num_legal.argmax())
     legal = np.flatnonzero(step.mask[row])
     scaled = small_model()
@@ -462,7 +510,14 @@ def test_a_model_of_another_format_is_refused(saved: Path) -> None:
 
 def test_a_model_of_another_game_is_refused(saved: Path) -> None:
     rewrite(saved, {"game": "chess"})
-    assert refused(saved).endswith("is for the game 'chess'; the games are card")
+    assert refused(saved).endswith("is for the game 'chess'; the games are card, board")
+
+
+def test_a_model_that_names_the_other_game_is_refused(saved: Path) -> None:
+    rewrite(saved, {"game": "board"})
+    assert f"this version of the suite has {observation_version(find_game('board'))}" in refused(saved)
+    rewrite(saved, {"observation": observation_version(find_game("board"))})
+    assert "damaged" in refused(saved)
 
 
 def test_a_model_of_another_observation_version_is_refused(saved: Path) -> None:
@@ -524,10 +579,22 @@ def test_objects_in_a_model_are_never_unpickled(saved: Path) -> None:
     assert "damaged" in refused(saved)
 
 
+@pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("players", [3, 4])
-def test_a_model_for_another_player_count_is_refused_at_the_table(players: int) -> None:
-    variant: Variant = GAME.variant(players)
+def test_a_model_for_another_table_is_refused_there(game: str, players: int) -> None:
+    variant = find_game(game).variant(players)
     with pytest.raises(ModelError, match=f"trained for players 2, the games to be played have players {players}"):
-        LearnedAgent(small_model(2)).start(variant)
-    with pytest.raises(ModelError, match="trained for game board, the games to be played have game card"):
-        LearnedAgent(small_model(players, game="board")).start(variant)
+        LearnedAgent(small_model(2, game=game)).start(variant)
+    (other,) = set(GAMES) - {game}
+    with pytest.raises(ModelError, match=f"trained for game {other}, the games to be played have game {game}"):
+        LearnedAgent(small_model(players, game=other)).start(variant)
+    LearnedAgent(small_model(players, game=game)).start(variant)
+
+
+@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+def test_every_kind_of_agent_plays_at_one_table(game: str, players: int) -> None:
+    line = [LearnedAgent(small_model(players, game=game)), GreedyAgent(), RandomAgent(), GreedyAgent()][:players]
+    results = play_games(find_game(game).variant(players), line, 12, seed=3)
+    assert results.entrants == ("learned", "greedy", "random", "greedy")[:players]
+    assert results.win_shares.sum() == pytest.approx(12)
+    assert results.mean_score(1).value > results.mean_score(0).value
