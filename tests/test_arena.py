@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.interface import Agent
 from siberia_agents.random_agent import RandomAgent
-from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
+from siberia_env.game import GAMES, find_game
 from siberia_env.view import BatchView, View
 from siberia_experiments import arena
 from siberia_experiments.arena import Results, play_games, wilson
 
-VARIANTS = {players: GAME.variant(players) for players in (2, 3, 4)}
+VARIANTS = {(game, players): find_game(game).variant(players) for game in GAMES for players in (2, 3, 4)}
+CARD, CARD_OF_THREE = VARIANTS["card", 2], VARIANTS["card", 3]
+
+both_games = pytest.mark.parametrize("game", GAMES)
 
 
 class Noted(GreedyAgent):
@@ -45,22 +48,23 @@ def same(one: Results, other: Results) -> bool:
     )
 
 
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_everybody_moves_a_seat_on_from_game_to_game(players: int) -> None:
-    results = play_games(VARIANTS[players], [RandomAgent() for _ in range(players)], 2 * players + 1)
-    for game, row in enumerate(results.entrant):
+@pytest.mark.parametrize(("game", "players"), VARIANTS)
+def test_everybody_moves_a_seat_on_from_game_to_game(game: str, players: int) -> None:
+    results = play_games(VARIANTS[game, players], [RandomAgent() for _ in range(players)], 2 * players + 1)
+    for number, row in enumerate(results.entrant):
         assert sorted(row) == list(range(players))
         for place in range(players):
-            assert row[(place + game) % players] == place
+            assert row[(place + number) % players] == place
     assert results.entrants == ("random",) * players
 
 
-def test_an_agent_is_asked_in_the_seat_it_holds_and_scores_there() -> None:
+@both_games
+def test_an_agent_is_asked_in_the_seat_it_holds_and_scores_there(game: str) -> None:
     """Only the games 0, 3, 6 and 9 have the greedy entrant in seat 0."""
     noted = Noted()
-    results = play_games(VARIANTS[3], [noted, RandomAgent(), RandomAgent()], 1)
+    results = play_games(VARIANTS[game, 3], [noted, RandomAgent(), RandomAgent()], 1)
     assert set(noted.seats) == {0}
-    results = play_games(VARIANTS[3], [RandomAgent(), noted, RandomAgent()], 30, seed=4)
+    results = play_games(VARIANTS[game, 3], [RandomAgent(), noted, RandomAgent()], 30, seed=4)
     assert set(noted.seats) == {0, 1, 2}
     own = results.scores[results.entrant == 1]
     assert own.min() > results.scores[results.entrant != 1].mean()
@@ -68,9 +72,10 @@ def test_an_agent_is_asked_in_the_seat_it_holds_and_scores_there() -> None:
     assert (results.win_rate(0).value, results.win_rate(1).value) == (0, 1)
 
 
-def test_tied_games_are_divided() -> None:
-    """A limit of a few turns leaves nearly all players at the one worker's value."""
-    variant = GAME.variant(3, {"max_turns": 3})
+@pytest.mark.parametrize(("game", "rules"), [("card", {"max_turns": 3}), ("board", {"max_rounds": 4})])
+def test_tied_games_are_divided(game: str, rules: dict[str, int]) -> None:
+    """A limit of a few turns leaves most players with what they started with."""
+    variant = find_game(game).variant(3, rules)
     results = play_games(variant, [RandomAgent() for _ in range(3)], 60)
     assert results.truncated.all()
     best = results.scores.max(axis=1, keepdims=True)
@@ -117,32 +122,35 @@ def test_mean_scores_are_in_dollars_with_a_normal_interval() -> None:
     assert alone.mean_score(0) == arena.Interval(7000, 7000, 7000)
 
 
-def test_the_same_seed_gives_the_same_games_and_another_one_others() -> None:
+@both_games
+def test_the_same_seed_gives_the_same_games_and_another_one_others(game: str) -> None:
     line = [GreedyAgent(), RandomAgent()]
-    one = play_games(VARIANTS[2], line, 50, seed=5)
-    assert same(one, play_games(VARIANTS[2], line, 50, seed=5))
-    assert not same(one, play_games(VARIANTS[2], line, 50, seed=6))
+    one = play_games(VARIANTS[game, 2], line, 50, seed=5)
+    assert same(one, play_games(VARIANTS[game, 2], line, 50, seed=5))
+    assert not same(one, play_games(VARIANTS[game, 2], line, 50, seed=6))
     assert len(np.unique(one.scores, axis=0)) > 40
 
 
-def test_watching_the_progress_changes_nothing() -> None:
+@both_games
+def test_watching_the_progress_changes_nothing(game: str) -> None:
     ended: list[int] = []
     line = [GreedyAgent(), RandomAgent(), RandomAgent()]
-    assert same(play_games(VARIANTS[3], line, 40, 3), play_games(VARIANTS[3], line, 40, 3, ended.append))
+    variant = VARIANTS[game, 3]
+    assert same(play_games(variant, line, 40, 3), play_games(variant, line, 40, 3, ended.append))
     assert sum(ended) == 40
     assert min(ended) >= 1
 
 
 def test_more_games_than_are_played_at_once_are_all_different(monkeypatch: pytest.MonkeyPatch) -> None:
     line = [GreedyAgent(), GreedyAgent()]
-    whole = play_games(VARIANTS[2], line, 20, 1)
+    whole = play_games(CARD, line, 20, 1)
     monkeypatch.setattr(arena, "GAMES_AT_ONCE", 20)
-    results = play_games(VARIANTS[2], line, 50, 1)
+    results = play_games(CARD, line, 50, 1)
     assert results.scores.shape == (50, 2)
     assert same_games(whole, results)
     assert len(np.unique(np.column_stack([results.scores, results.lengths]), axis=0)) > 45
     # Nor may the second batch of one seed be the first one of the next seed.
-    following = play_games(VARIANTS[2], line, 20, 2)
+    following = play_games(CARD, line, 20, 2)
     assert not np.array_equal(results.scores[20:40], following.scores)
 
 
@@ -154,7 +162,7 @@ def same_games(fewer: Results, more: Results) -> bool:
 def test_every_agent_gets_a_seed_of_its_own() -> None:
     noted = [Noted(), Noted(), Noted()]
     for seed in (2**64 - 2, 2**64 - 1):
-        play_games(VARIANTS[3], noted, 1, seed=seed)
+        play_games(CARD_OF_THREE, noted, 1, seed=seed)
     seeds = [seed for agent in noted for seed in agent.seeds]
     assert len(set(seeds)) == 6  # one apart, and no agent of one seed has that of another agent under the next
     assert all(0 <= seed < 2**64 for seed in seeds)
@@ -163,22 +171,23 @@ def test_every_agent_gets_a_seed_of_its_own() -> None:
 @pytest.mark.parametrize("agents", [0, 1, 3])
 def test_one_agent_a_seat_is_asked_for(agents: int) -> None:
     with pytest.raises(ConfigurationError, match=f"{agents} agents for 2 seats"):
-        play_games(VARIANTS[2], [RandomAgent()] * agents, 4)
+        play_games(CARD, [RandomAgent()] * agents, 4)
 
 
 @pytest.mark.parametrize("games", [0, -3])
 def test_at_least_one_game_is_played(games: int) -> None:
     with pytest.raises(ConfigurationError, match=f"games: {games}"):
-        play_games(VARIANTS[2], [RandomAgent(), RandomAgent()], games)
+        play_games(CARD, [RandomAgent(), RandomAgent()], games)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_impossible_seeds_are_refused(seed: int) -> None:
     with pytest.raises(ConfigurationError, match="seed: "):
-        play_games(VARIANTS[2], [RandomAgent(), RandomAgent()], 1, seed)
+        play_games(CARD, [RandomAgent(), RandomAgent()], 1, seed)
 
 
-def test_an_agent_that_cheats_with_the_rules_is_stopped() -> None:
+@both_games
+def test_an_agent_that_cheats_with_the_rules_is_stopped(game: str) -> None:
     class Illegal(Agent):
         name = "illegal"
 
@@ -186,4 +195,4 @@ def test_an_agent_that_cheats_with_the_rules_is_stopped() -> None:
             return int(np.flatnonzero(view.mask == 0)[0])
 
     with pytest.raises(ValueError, match="illegal actions in games 0"):
-        play_games(VARIANTS[2], [Illegal(), RandomAgent()], 1)
+        play_games(VARIANTS[game, 2], [Illegal(), RandomAgent()], 1)

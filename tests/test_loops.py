@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siberia_env import loops
-from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
+from siberia_env.game import GAMES, find_game
+
+SHORT = {"card": {"max_turns": 2}, "board": {"max_rounds": 1}}  # rules under which a game is soon over
 
 SCORES = st.lists(st.integers(0, 300), min_size=2, max_size=4)
 
@@ -90,9 +92,10 @@ def test_the_extreme_bits_choose_the_first_and_the_last_legal_action() -> None:
     assert loops.sample_legal(np.array([0, 0, 1], np.int8), 1, np.uint64(2**63)) == 2
 
 
-def test_random_playouts_add_up_what_single_games_give() -> None:
-    variant = GAME.variant(3)
-    states, mask, totals = variant.new_states(), np.zeros(GAME.num_actions, np.int8), np.zeros(3, np.int64)
+@pytest.mark.parametrize("game", GAMES)
+def test_random_playouts_add_up_what_single_games_give(game: str) -> None:
+    variant = find_game(game).variant(3)
+    states, mask, totals = variant.new_states(), np.zeros(variant.game.num_actions, np.int8), np.zeros(3, np.int64)
     decisions = loops.random_playouts(variant.rulesets, states, mask, np.uint64(4), 20, totals)
     fewer, part = np.zeros(3, np.int64), variant.new_states()
     first = loops.random_playouts(variant.rulesets, part, mask, np.uint64(4), 19, fewer)
@@ -103,34 +106,46 @@ def test_random_playouts_add_up_what_single_games_give() -> None:
     assert loops.is_over_at(variant.rulesets, states, 0)
 
 
-def test_an_illegal_step_changes_nothing_and_writes_nothing() -> None:
-    variant = GAME.variant(2)
-    states = variant.new_states()
+@pytest.mark.parametrize("game", GAMES)
+def test_an_illegal_step_changes_nothing_and_writes_nothing(game: str) -> None:
+    variant = find_game(game).variant(2)
+    size = variant.game.num_actions
+    states, legal = variant.new_states(), np.zeros(size, np.int8)
     loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
+    loops.legal_at(variant.rulesets, states, 0, legal)
     before = states.tobytes()
-    observation, mask = np.full(GAME.observation_size, 5, np.float32), np.full(GAME.num_actions, 5, np.int8)
-    for action in (-1, 0, 8, GAME.num_actions, 2**60, -(2**60)):
+    observation, mask = np.full(variant.game.observation_size, 5, np.float32), np.full(size, 5, np.int8)
+    for action in (*map(int, np.flatnonzero(legal == 0)), -1, size, 2**60, -(2**60)):
         assert loops.step_at(variant.rulesets, states, 0, action, observation, mask) == loops.ILLEGAL
     assert states.tobytes() == before
     assert set(observation.tolist()) == {5}
     assert set(mask.tolist()) == {5}
 
 
-def test_a_finished_game_takes_no_more_steps() -> None:
-    variant = GAME.variant(2, {"max_turns": 2})
-    states, mask = variant.new_states(), np.zeros(GAME.num_actions, np.int8)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_finished_game_takes_no_more_steps(game: str) -> None:
+    variant = find_game(game).variant(2, SHORT[game])
+    states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
     loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
     loops.random_playout(variant.rulesets, states, 0, mask, np.uint64(1))
-    observation = np.zeros(GAME.observation_size, np.float32)
-    for action in range(GAME.num_actions):
+    observation = np.zeros(variant.game.observation_size, np.float32)
+    for action in range(variant.game.num_actions):
         assert loops.step_at(variant.rulesets, states, 0, action, observation, mask) == loops.ILLEGAL
     assert loops.is_truncated_at(variant.rulesets, states, 0)
 
 
-def test_actions_are_found_by_name() -> None:
-    variant = GAME.variant(2)
+@pytest.mark.parametrize("game", GAMES)
+def test_actions_are_found_by_name(game: str) -> None:
+    """By the names of the table, and by those that a state calls them."""
+    variant = find_game(game).variant(2)
+    assert len(set(variant.action_names)) == len(variant.action_names) == variant.game.num_actions
     for number, name in enumerate(variant.action_names):
         assert variant.action_number(name) == number
-    for name in ("mine silver", "", "Mine gas", "reveal 8"):
+    states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
+    loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
+    loops.random_playout(variant.rulesets, states, 0, mask, np.uint64(1))
+    for number, name in enumerate(variant.names_in_play(states, 0)):
+        assert variant.action_number(name) == number
+    for name in ("mine silver", "", "Mine gas", "reveal 8", "exchange", "from Moscow", "Pass"):
         with pytest.raises(ConfigurationError, match="no action"):
             variant.action_number(name)
