@@ -19,12 +19,13 @@ import pytest
 import torch as th
 
 from siberia_agents.learned import load_model
-from siberia_env.card.components import Components
-from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError, ModelError, SiberiaError
+from siberia_env.game import GAMES, find_game
 from siberia_experiments import train
 from siberia_experiments.league import Mix
 from siberia_experiments.train import Progress, Training, TrainOptions, checkpoint_path, draw_curve
+
+both_games = pytest.mark.parametrize("game", GAMES)
 
 #: Eight iterations of 256 decisions: a second or two.
 TINY = TrainOptions(
@@ -112,6 +113,10 @@ def shrink(monkeypatch: pytest.MonkeyPatch, **small: Any) -> None:
         ({"num_players": 5}, "num_players: 5"),
         ({"num_players": 1}, "num_players: 1"),
         ({"rules": {"edition": "gold"}}, "gold"),
+        ({"game": "board", "rules": {"edition": "dlp"}}, "no option 'edition'; the options are sides"),
+        ({"game": "board", "rules": {"sides": ["Tokyo"]}}, "sides: expected 5 exchanges"),
+        ({"game": "board", "components": {"workers": 10}}, "workers: no such table"),
+        ({"game": "board", "num_players": 5}, "num_players: 5"),
     ],
 )
 def test_a_run_that_can_not_be_is_refused_and_leaves_nothing(
@@ -137,9 +142,9 @@ def test_a_folder_that_can_not_be_written_is_refused_and_nothing_is_left(tmp_pat
 # ---------------------------------------------------------------- a run
 
 
-@pytest.mark.parametrize("players", [2, 3])
-def test_a_run_leaves_model_curve_checkpoint_and_log(tmp_path: Path, players: int) -> None:
-    options = replace(TINY, num_players=players, decisions=1000, evaluation_seconds=0.0)
+@pytest.mark.parametrize(("game", "players"), [("card", 2), ("card", 3), ("board", 2), ("board", 4)])
+def test_a_run_leaves_model_curve_checkpoint_and_log(tmp_path: Path, game: str, players: int) -> None:
+    options = replace(TINY, game=game, num_players=players, decisions=1000, evaluation_seconds=0.0)
     training = Training(options, tmp_path / "run")
     progress = finish(training)
     assert names(training.folder) == ["checkpoint.pt", "curve.csv", "model.npz", "tensorboard"]
@@ -155,23 +160,25 @@ def test_a_run_leaves_model_curve_checkpoint_and_log(tmp_path: Path, players: in
     assert [int(row["decisions"]) for row in rows] == [256, 256, 512, 512, 768, 768, 1024, 1024]
     for row in rows:
         assert 0 <= float(row["low"]) <= float(row["win_rate"]) <= float(row["high"]) <= 1
-    model = load_model(training.model_path)
-    assert model.num_players == players
+    model, played = load_model(training.model_path), find_game(game)
+    assert (model.game, model.num_players) == (game, players)
     assert model.trained["decisions"] == 1024
     assert model.trained["options"]["network"] == [16, 8]
-    assert model.trained["rules"] == GAME.variant(players).rules
-    assert [layer[0].shape for layer in model.policy] == [(GAME.observation_size, 16), (16, 8), (8, GAME.num_actions)]
+    assert model.trained["rules"] == played.variant(players).rules
+    shapes = [layer[0].shape for layer in model.policy]
+    assert shapes == [(played.observation_size, 16), (16, 8), (8, played.num_actions)]
     assert finish(training) == []
     picture = tmp_path / "curve.png"
     draw_curve(training.curve, picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_saved_model_is_the_network_that_was_trained(tmp_path: Path) -> None:
-    training = Training(replace(TINY, decisions=256), tmp_path)
+@both_games
+def test_the_saved_model_is_the_network_that_was_trained(tmp_path: Path, game: str) -> None:
+    training = Training(replace(TINY, game=game, decisions=256), tmp_path)
     finish(training)
     model, policy = load_model(training.model_path), training.learner.policy
-    observation = np.random.default_rng(1).random((5, GAME.observation_size)).astype(np.float32)
+    observation = np.random.default_rng(1).random((5, find_game(game).observation_size)).astype(np.float32)
     with th.no_grad():
         seen = th.as_tensor(observation)
         logits = policy.get_distribution(seen).distribution.logits.numpy()  # type: ignore[union-attr]
@@ -191,9 +198,10 @@ def test_minutes_end_a_run_too(tmp_path: Path) -> None:
     assert progress[-1].seconds >= 0.12
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_one_others(tmp_path: Path) -> None:
+@both_games
+def test_the_same_seed_gives_the_same_weights_and_another_one_others(tmp_path: Path, game: str) -> None:
     for name, options in (("one", TINY), ("again", TINY), ("other", replace(TINY, seed=4))):
-        training = Training(replace(options, decisions=1024), tmp_path / name)
+        training = Training(replace(options, game=game, decisions=1024), tmp_path / name)
         finish(training)
         assert training.league.past
     assert weights(tmp_path / "one") == weights(tmp_path / "again")
@@ -211,22 +219,27 @@ def test_evaluating_more_often_does_not_change_the_run(tmp_path: Path) -> None:
 
 RUN = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from siberia_experiments import train
 from tests.test_train import TINY
 train.NEW_PAST_SELF = 2
-for _ in train.Training(TINY, Path(sys.argv[1])).run():
+for _ in train.Training(replace(TINY, game=sys.argv[1]), Path(sys.argv[2])).run():
     print("one more", flush=True)
     sys.stdin.readline()
 """
 
 
-def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path) -> None:
+@both_games
+def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path, game: str) -> None:
     """A kill between two checkpoints: what came after the last one is played again, bit for bit."""
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    finish(Training(TINY, whole))
+    finish(Training(replace(TINY, game=game), whole))
     with subprocess.Popen(
-        [sys.executable, "-c", RUN, str(killed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(os.environ)
+        [sys.executable, "-c", RUN, game, str(killed)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=dict(os.environ),
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -237,7 +250,7 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path) -> 
         time.sleep(0.02)  # into the next iteration
         os.kill(process.pid, signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
-    training = Training.resume(killed, "card")
+    training = Training.resume(killed, game)
     assert 768 <= training.learner.num_timesteps < 2048
     assert training.iteration == training.learner.num_timesteps // 256
     assert training.league.past
@@ -247,13 +260,24 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path) -> 
     assert weights(killed) == weights(whole)
 
 
-def test_a_run_keeps_its_own_components(tmp_path: Path) -> None:
-    tables = Components().as_json()
-    tables["salesmen"]["gas"] = 9
-    finish(Training(replace(TINY, components=tables), tmp_path))
+SIDES = ["New York", "Hong Kong", "Toronto", "Mumbai", "Sao Paulo"]
+
+
+@pytest.mark.parametrize(
+    ("game", "rules", "salesmen"),
+    [("card", {"edition": "oya"}, "salesmen"), ("board", {"sides": SIDES, "salesman_cards": True}, "salesman_cards")],
+)
+def test_a_run_keeps_its_own_rules_and_components(
+    tmp_path: Path, game: str, rules: dict[str, Any], salesmen: str
+) -> None:
+    tables = find_game(game).read_components(None).as_json()
+    tables[salesmen]["gas"] = 9
+    finish(Training(replace(TINY, game=game, decisions=256, rules=rules, components=tables), tmp_path))
     assert load_model(tmp_path / "model.npz").trained["options"]["components"] == tables
-    resumed = Training.resume(tmp_path, "card", decisions=2 * 2048)
-    assert resumed.variant.components.salesmen["gas"] == 9
+    resumed = Training.resume(tmp_path, game, decisions=512)
+    assert getattr(resumed.variant.components, salesmen)["gas"] == 9
+    assert resumed.variant.rules == find_game(game).variant(2, rules).rules
+    assert [state.decisions for state in finish(resumed)] == [512]
 
 
 def test_a_run_can_be_given_a_larger_budget(tmp_path: Path) -> None:
@@ -310,6 +334,8 @@ def test_a_checkpoint_of_something_else_is_refused(finished: Path, tmp_path: Pat
     assert "observation version None" in resume_refused(folder, {k: v for k, v in whole.items() if k != "observation"})
     board = {**whole, "options": replace(whole["options"], game="board")}
     assert "a run of the game 'board', not of 'card'" in resume_refused(folder, board)
+    assert "a run of the game 'card', not of 'board'" in resume_refused(folder, whole, "board")
+    assert "observation version" in resume_refused(folder, board, "board")
     for part in ("policy", "optimizer", "games", "league", "torch", "decisions"):
         assert "damaged" in resume_refused(folder, {key: value for key, value in whole.items() if key != part})
     assert "damaged" in resume_refused(folder, {**whole, "league": b"nonsense"})
