@@ -7,12 +7,14 @@ docs to it. An exchange is called by its active side, so a few names depend on t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from siberia_env.board.components import (
     ACTIONS,
     EXCHANGE_TILES,
+    FIRST_EXCHANGE,
     GAS,
     KINDS,
     MANAGER_COUNTER,
@@ -24,7 +26,6 @@ from siberia_env.board.components import (
     START,
     UNUSED_AREA,
     Components,
-    all_exchanges,
 )
 from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.state import CHOOSE_SIDE, State
@@ -73,15 +74,20 @@ def choices(components: Components, sides: Sequence[int] | None = None) -> tuple
 
     Exchanges are called by the active `sides` of their tiles, or without `sides` by both names.
     """
-    areas = (*components.areas, *(f"{UNUSED_AREA} {number}" for number in range(len(components.areas), MOST_AREAS)))
+    return _choices(tuple(components.areas), components.exchange_tiles, sides)
+
+
+def _choices(
+    names: tuple[str, ...], exchange_tiles: tuple[tuple[str, ...], ...], sides: Sequence[int] | None
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    areas = (*names, *(f"{UNUSED_AREA} {number}" for number in range(len(names), MOST_AREAS)))
     places = (*areas, START)
-    box = all_exchanges(components)
-    exchanges = [box[0]]
-    for tile in range(EXCHANGE_TILES):
-        both = box[1 + SIDES * tile : 1 + SIDES * (tile + 1)]
+    exchanges = [FIRST_EXCHANGE]
+    for tile, both in enumerate(exchange_tiles):
         exchanges.append("/".join(both) if sides is None else both[sides[tile]])
+    with_sides = [exchange for both in exchange_tiles for exchange in both]
     return (
-        ("sides, tile by tile, by the starting player (B9)", tuple(f"side {exchange}" for exchange in box[1:])),
+        ("sides, tile by tile, by the starting player (B9)", tuple(f"side {exchange}" for exchange in with_sides)),
         ("place the next counter (B12)", ("place research", "place person", "place resource")),
         ("a player's turn (B13)", ("pass", *(f"act {action}" for action in ACTIONS))),
         (
@@ -108,8 +114,16 @@ def choices(components: Components, sides: Sequence[int] | None = None) -> tuple
     )
 
 
-def _names(components: Components, sides: Sequence[int] | None) -> tuple[str, ...]:
-    return tuple(name for _, names in choices(components, sides) for name in names)
+@lru_cache(maxsize=256)
+def _names_of(
+    areas: tuple[str, ...], exchange_tiles: tuple[tuple[str, ...], ...], sides: tuple[int, ...] | None
+) -> tuple[str, ...]:
+    """Every action's name; kept, because logs and records ask for the names at every decision."""
+    return tuple(name for _, names in _choices(areas, exchange_tiles, sides) for name in names)
+
+
+def _names(components: Components, sides: tuple[int, ...] | None) -> tuple[str, ...]:
+    return _names_of(tuple(components.areas), components.exchange_tiles, sides)
 
 
 def action_names(components: Components) -> tuple[str, ...]:
@@ -122,7 +136,7 @@ def other_names(components: Components) -> dict[str, int]:
     numbers: dict[str, int] = {}
     general = action_names(components)
     for side in range(SIDES):
-        for number, name in enumerate(_names(components, [side] * EXCHANGE_TILES)):
+        for number, name in enumerate(_names(components, (side,) * EXCHANGE_TILES)):
             if name != general[number]:
                 numbers[name] = number
     return numbers
@@ -132,4 +146,4 @@ def names_in_play(components: Components, state: State) -> tuple[str, ...]:
     """Every action's name in `state`, exchanges by their active sides once all are settled."""
     if state.phase == CHOOSE_SIDE:
         return action_names(components)
-    return _names(components, [int(side) for side in state.side])
+    return _names(components, tuple(state.side.tolist()))
