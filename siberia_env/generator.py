@@ -67,7 +67,7 @@ else:
 
 
 @kernel
-def mix(seed: int, slot: int, episode: int) -> Any:
+def mix(seed: Any, slot: int, episode: int) -> Any:
     """A generator for game `episode` of slot `slot` under `seed`: uint64, far from all its neighbours'."""
     value = scramble(add(seed, INCREMENT))
     value = scramble(add(value, slot))

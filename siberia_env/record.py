@@ -4,8 +4,7 @@
 one game after the other; `replay` plays a record again, decision by decision, and refuses one that the rules
 contradict; `describe` tells it to a person.
 
-What a chance outcome is called is a game's own business: its chronicle, a module with the functions of
-`Chronicle`.
+What a chance outcome is called is a game's own business: its chronicle (`siberia_env.chronicle`).
 """
 
 from __future__ import annotations
@@ -13,19 +12,20 @@ from __future__ import annotations
 import json
 import operator
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from siberia_env import loops
+from siberia_env.chronicle import Chronicle, Line, chronicle_of
 from siberia_env.errors import ConfigurationError, IllegalActionError, RecordError
 from siberia_env.game import DOLLARS, GAMES, States, Variant, find_game
-from siberia_env.generator import check_seed
+from siberia_env.generator import check_seed, mix
 
 FORMAT = "siberia-record/1"
 
@@ -34,61 +34,6 @@ DECISION_KEYS = ("player", "action", "legal")
 END_KEYS = ("event", "scores", "winners", "truncated")
 
 MOST_SHOWN = 100  #: characters of a line that an error message quotes
-
-Line = Mapping[str, Any]
-
-
-class Chronicle(Protocol):
-    """What a game's chronicle module offers: the chance outcomes of its records, in names and back.
-
-    A chance line is a JSON object with the key `event`; the header, decisions and the end line are the same for
-    all games. States come as an array and an index, or as arrays of one.
-    """
-
-    def read_components(self, tables: Any) -> Any:
-        """The components in a header's `tables`, for `Game.variant`; raises `ConfigurationError`."""
-
-    def setup_event(self, variant: Variant, states: States, i: int) -> dict[str, Any]:
-        """The setup line of the game just dealt in `states[i]`."""
-
-    def due_events(self, variant: Variant, states: States, i: int) -> list[dict[str, Any]]:
-        """The lines that announce the chance outcome due in `states[i]`, before it is settled."""
-
-    def events(self, variant: Variant, before: States, after: States) -> list[dict[str, Any]]:
-        """The lines for what happened between two states: an action carried out, or one outcome settled."""
-
-    def open_box(self, variant: Variant, states: States, i: int) -> None:
-        """Make the setup the chance outcome that is due in `states[i]`."""
-
-    def check_event(self, variant: Variant, event: Line) -> None:
-        """Check the form of a chance line, a truth value or a float for a number included (`==` is blind to it).
-
-        Raises `ConfigurationError`.
-        """
-
-    def outcome(self, variant: Variant, states: States, i: int, lines: Sequence[tuple[int, Line]]) -> NDArray[Any]:
-        """The outcome due in `states[i]` (int8 [outcome_size]) as the rest of a record shows it.
-
-        `lines` start with the setup line, or behind the lines of `due_events`. Raises `RecordError`, with the
-        line's number first, if they show what can't be.
-        """
-
-    def check_outcome(self, variant: Variant, states: States, i: int, given: Any) -> NDArray[Any]:
-        """`given` as the kernel `force` wants it, if it can come out; raises `ConfigurationError`."""
-
-    def outline(self, event: Line) -> str:
-        """What line the rules demand, in words for an error message, without what only chance decides."""
-
-    def describe_event(self, event: Line) -> list[str]:
-        """A chance line in lines for a reader."""
-
-    def remark(self, variant: Variant, before: States, after: States, action: int) -> str:
-        """What an action brought, in words for a reader; empty where its name says it all."""
-
-
-def chronicle_of(variant: Variant) -> Chronicle:
-    """The chronicle of the variant's game."""
-    return cast(Chronicle, import_module(variant.game.chronicle))
 
 
 @dataclass(frozen=True)
@@ -168,13 +113,10 @@ class Recorder:
         self.variant = variant
         self.states = variant.new_states()
         self.mask = np.zeros(variant.game.num_actions, np.int8)
-        self._chronicle = chronicle_of(variant)
-        loops.deal_at(variant.rulesets, self.states, 0, checked_seed, 0, 0)
+        self._chronicle = chronicle_of(variant.game)
         header = (FORMAT, variant.game.name, variant.num_players, int(seed), dict(variant.rules))
-        self._lines: list[Line] = [
-            dict(zip(HEADER_KEYS, (*header, variant.components.as_json(), names), strict=True)),
-            self._chronicle.setup_event(variant, self.states, 0),
-        ]
+        self._lines: list[Line] = [dict(zip(HEADER_KEYS, (*header, variant.components.as_json(), names), strict=True))]
+        self._lines.extend(_deal(variant, self._chronicle, self.states, checked_seed, self._resolve))
         self._look()
 
     def act(self, action: int) -> None:
@@ -188,10 +130,11 @@ class Recorder:
         except TypeError:
             chosen = -1
         if self.over or isinstance(action, bool) or not 0 <= chosen < len(self.mask) or not self.mask[chosen]:
-            legal = ", ".join(_legal_names(self.variant, self.mask))
+            legal = ", ".join(_legal_names(self.variant, self.states, self.mask))
             why = "the game is over" if self.over else f"not legal; player {self.player} may: {legal}"
             raise IllegalActionError(f"action {action!r}: {why}")
-        decision = (self.player, self.variant.action_names[chosen], list(_legal_names(self.variant, self.mask)))
+        names = self.variant.names_in_play(self.states, 0)
+        decision = (self.player, names[chosen], list(_legal_names(self.variant, self.states, self.mask)))
         self._lines.append(dict(zip(DECISION_KEYS, decision, strict=True)))
         self._lines.extend(_carry_out(self.variant, self._chronicle, self.states, chosen, self._resolve))
         self._look()
@@ -342,12 +285,13 @@ def describe(record: Record, comment: Callable[[Decision], str] | None = None) -
     """
     decisions = replay(record)
     variant, header, end = record_variant(record), record.header, record.end
-    chronicle = chronicle_of(variant)
+    chronicle = chronicle_of(variant.game)
     agents = header["agents"]
-    options = ", ".join(f"{name} {value}" for name, value in header["rules"].items())
+    options = ", ".join(f"{name} {_told(value)}" for name, value in header["rules"].items())
     yield f"{variant.game.title}, {variant.num_players} players, {options}, seed {header['seed']}"
     yield ", ".join(f"player {player}: {name}" for player, name in enumerate(agents))
-    yield from (f"  {text}" for text in chronicle.describe_event(record.lines[1]))
+    for event in takewhile(lambda line: "event" in line, record.lines[1:]):
+        yield from (f"  {text}" for text in chronicle.describe_event(event))
     for decision in decisions:
         player, notes = decision.player, []
         if remark := chronicle.remark(variant, decision.states, decision.after, decision.action):
@@ -361,20 +305,35 @@ def describe(record: Record, comment: Callable[[Decision], str] | None = None) -
         for event in decision.events:
             yield from (f"  {text}" for text in chronicle.describe_event(event))
     totals = ", ".join(f"player {player} ({agents[player]}) {total}" for player, total in enumerate(end["scores"]))
-    yield ("the turn limit ends the game: " if end["truncated"] else "the game is over: ") + totals
+    yield ("the game is broken off at its limit: " if end["truncated"] else "the game is over: ") + totals
     yield "won by " + " and ".join(f"player {player} ({agents[player]})" for player in end["winners"])
 
 
 # ---------------------------------------------------------------- a step, and the lines that it makes
 
 
+def _deal(
+    variant: Variant, chronicle: Chronicle, states: States, seed: np.uint64, settle: Callable[[], None]
+) -> Iterator[dict[str, Any]]:
+    """Start the game of `seed` (slot 0, episode 0) in `states[0]`; give the lines up to the first decision."""
+    chronicle.open_box(variant, states, 0, mix(seed, 0, 0))
+    yield from _settle_all(variant, chronicle, states, settle)
+
+
 def _carry_out(
     variant: Variant, chronicle: Chronicle, states: States, action: int, settle: Callable[[], None]
 ) -> Iterator[dict[str, Any]]:
-    """Take a legal action in `states[0]`; give the chance lines as they come, settling what is due by `settle`."""
+    """Take a legal action in `states[0]`; give the chance lines that follow."""
     before = states.copy()
     loops.advance_at(variant.rulesets, states, 0, action)
     yield from chronicle.events(variant, before, states)
+    yield from _settle_all(variant, chronicle, states, settle)
+
+
+def _settle_all(
+    variant: Variant, chronicle: Chronicle, states: States, settle: Callable[[], None]
+) -> Iterator[dict[str, Any]]:
+    """Settle what is due by chance in `states[0]` by `settle`; give the lines as they come."""
     while loops.is_chance_at(variant.rulesets, states, 0):
         yield from chronicle.due_events(variant, states, 0)
         before = states.copy()
@@ -396,8 +355,17 @@ def _end_line(variant: Variant, states: States) -> dict[str, Any]:
     return dict(zip(END_KEYS, ("end", totals, winners, truncated), strict=True))
 
 
-def _legal_names(variant: Variant, mask: NDArray[np.int8]) -> tuple[str, ...]:
-    return tuple(variant.action_names[action] for action in np.flatnonzero(mask))
+def _legal_names(variant: Variant, states: States, mask: NDArray[np.int8]) -> tuple[str, ...]:
+    names = variant.names_in_play(states, 0)
+    return tuple(names[action] for action in np.flatnonzero(mask))
+
+
+def _is_action(variant: Variant, name: str) -> bool:
+    try:
+        variant.action_number(name)
+    except ConfigurationError:
+        return False
+    return True
 
 
 # ---------------------------------------------------------------- the form of a record
@@ -410,6 +378,13 @@ def _refuse(number: int, reason: str, cause: Exception | None = None) -> NoRetur
 def _shown(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
+
+
+def _told(value: Any) -> str:
+    """The value of a rule option, for a reader."""
+    if isinstance(value, list):
+        return " + ".join(map(str, value))
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
 def _is_name(value: Any) -> bool:
@@ -470,7 +445,7 @@ def _check_header(line: Line, number: int) -> Variant:
     game = find_game(line["game"])
     try:
         check_seed(line["seed"])
-        components = cast(Chronicle, import_module(game.chronicle)).read_components(line["components"])
+        components = chronicle_of(game).read_components(line["components"])
         variant = game.variant(line["num_players"], line["rules"], components)
     except ConfigurationError as error:
         _refuse(number, str(error), error)
@@ -487,7 +462,7 @@ def _check_form(record: Record) -> Variant:
     if not record.lines:
         _refuse(record.first_line, "the record is empty; it starts with its header")
     variant = _check_header(record.header, record.first_line)
-    chronicle = chronicle_of(variant)
+    chronicle = chronicle_of(variant.game)
     last = len(record.lines) - 1
     for index, line in enumerate(record.lines[1:], start=1):
         number = record.first_line + index
@@ -546,7 +521,7 @@ class _Replay:
     def __init__(self, record: Record, variant: Variant, forced: bool) -> None:
         self.variant = variant
         self.forced = forced
-        self.chronicle = chronicle_of(variant)
+        self.chronicle = chronicle_of(variant.game)
         self.lines = list(enumerate(record.lines, start=record.first_line))
         self.at = 1  # index of the line that comes next
         self.states = variant.new_states()
@@ -554,13 +529,10 @@ class _Replay:
 
     def run(self) -> list[Decision]:
         """Every decision, or the first thing that can't be."""
-        rulesets, decisions = self.variant.rulesets, []
-        loops.deal_at(rulesets, self.states, 0, self.seed, 0, 0)
-        if self.forced:
-            self.chronicle.open_box(self.variant, self.states, 0)
-            self.settle()
-        self.expect(self.chronicle.setup_event(self.variant, self.states, 0))
-        while not loops.is_over_at(rulesets, self.states, 0):
+        decisions = []
+        for event in _deal(self.variant, self.chronicle, self.states, self.seed, self.settle):
+            self.expect(event)
+        while not loops.is_over_at(self.variant.rulesets, self.states, 0):
             decisions.append(self.decide())
         self.end()
         return decisions
@@ -593,20 +565,19 @@ class _Replay:
             _refuse(number, f"expected a decision of player {player}; got {_shown(line)}")
         mask = np.zeros(variant.game.num_actions, np.int8)
         loops.legal_at(variant.rulesets, self.states, 0, mask)
-        legal = _legal_names(variant, mask)
+        legal = _legal_names(variant, self.states, mask)
         name = line["action"]
         if line["player"] != player:
             _refuse(number, f"player {line['player']} acts, but player {player} is on turn")
-        if name not in variant.action_names:
-            _refuse(number, f"no action {_shown(name)}; legal are {', '.join(legal)}")
         if name not in legal:
-            _refuse(number, f"{name!r} is not legal; legal are {', '.join(legal)}")
+            fault = f"{name!r} is not legal" if _is_action(variant, name) else f"no action {_shown(name)}"
+            _refuse(number, f"{fault}; legal are {', '.join(legal)}")
         if list(legal) != line["legal"]:
             missing = [allowed for allowed in legal if allowed not in line["legal"]]
             wrong = [given for given in line["legal"] if given not in legal]
             why = f"missing {_shown(missing)}, wrong {_shown(wrong)}" if missing or wrong else "order or repetition"
             _refuse(number, f"legal: expected the {len(legal)} legal actions in action order; {why}")
-        action = variant.action_number(name)
+        action = int(np.flatnonzero(mask)[legal.index(name)])
         self.at += 1
         events = []
         for event in _carry_out(variant, self.chronicle, self.states, action, self.settle):

@@ -1,8 +1,8 @@
 """Chance in the card game's records: what was dealt, drawn, shuffled and refilled, in names and back again.
 
-One way, `setup_event`, `due_events` and `events` tell what happened between two states. The other way,
-`outcome` makes of a record's lines the order of cards that `force` wants. The record's reader and writer
-(`siberia_env.record`) know only the functions of this module, those of `siberia_env.record.Chronicle`.
+One way, `due_events` and `events` tell what happened between two states. The other way, `outcome` makes of a
+record's lines the order of cards that `force` wants. The record's reader and writer (`siberia_env.record`) know
+only the functions of `siberia_env.chronicle.Chronicle`.
 
 A resource card is written `<resource> <dollars>`, an action card `<resource>/<person>`. Resource cards of equal
 resource and value can't be told apart: a replayed record may give them other numbers than the game had, and no
@@ -11,11 +11,10 @@ rule, observation or score depends on it.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from siberia_env.card import rules
@@ -25,13 +24,13 @@ from siberia_env.card.components import (
     FACE_UP_AT_START,
     HAND_AT_START,
     KINDS,
-    NUM_KINDS,
     ROW_SLOTS,
     Components,
     components_from_json,
 )
 from siberia_env.card.state import EMPTY, NOTHING, PAYING, SETUP, SHUFFLE, Ruleset, State
-from siberia_env.errors import ConfigurationError, RecordError
+from siberia_env.chronicle import EventTable, Line, Pile, check_form, check_list, check_order, padded
+from siberia_env.errors import ConfigurationError
 from siberia_env.game import DOLLARS, States, Variant
 from siberia_env.tables import RESOURCES, check_integer
 
@@ -80,12 +79,14 @@ def due_events(variant: Variant, states: States, i: int) -> list[dict[str, Any]]
 
 
 def events(variant: Variant, before: States, after: States) -> list[dict[str, Any]]:
-    """The refill (C12) and the draw (C8, C9) that lie between two states (arrays of one) of a step.
+    """The setup, or the refill (C12) and the draw (C8, C9) that lie between two states (arrays of one) of a step.
 
     Between them stands either an action up to the next decision, chance outcome or the end, or one outcome
     settled; not both.
     """
     ruleset, old, new = variant.rulesets[0], before[0], after[0]
+    if old.phase == SETUP:
+        return [setup_event(variant, after, 0)]
     player, size = int(old.player), int(new.action_stack_size)
     if old.phase == SHUFFLE:
         drawn = int(new.hand_size[player]) - int(old.hand_size[player])
@@ -124,27 +125,22 @@ def remark(variant: Variant, before: States, after: States, action: int) -> str:
 # ---------------------------------------------------------------- from lines to outcomes
 
 
-def open_box(variant: Variant, states: States, i: int) -> None:
-    """Lay everything in `states[i]` back into the box, so that the setup is the chance outcome that is due."""
+def open_box(variant: Variant, states: States, i: int, generator: Any) -> None:
+    """Lay everything in `states[i]` into the box: a game of `generator` whose setup is the outcome that is due."""
     rules.open_box(variant.rulesets[0], states[i])
+    states[i].generator = generator
 
 
-def check_event(variant: Variant, event: Mapping[str, Any]) -> None:
+def check_event(variant: Variant, event: Line) -> None:
     """Check the form of a chance line, from its keys to the names of its cards; not that it fits the game.
 
     Raises:
         ConfigurationError: says what is wrong and what would be right.
     """
-    name = event.get("event")
-    if not isinstance(name, str) or name not in _CHECKS:
-        raise ConfigurationError(f"no event {name!r}; the events are {', '.join(_CHECKS)}")
-    keys, check = _CHECKS[name]
-    if sorted(event) != sorted(("event", *keys)):
-        raise ConfigurationError(f"{name}: expected the keys event, {', '.join(keys)}; got {', '.join(event)}")
-    check(variant, event)
+    check_form(_EVENTS, variant, event)
 
 
-def outcome(variant: Variant, states: States, i: int, lines: Sequence[tuple[int, Mapping[str, Any]]]) -> NDArray[Any]:
+def outcome(variant: Variant, states: States, i: int, lines: Sequence[tuple[int, Line]]) -> NDArray[Any]:
     """The chance outcome due in `states[i]`, as `force` wants it: int8 [outcome_size].
 
     `lines` are the record from here on, each with its number: from the setup line on, or from behind the shuffle
@@ -155,27 +151,22 @@ def outcome(variant: Variant, states: States, i: int, lines: Sequence[tuple[int,
     """
     ruleset, state = variant.rulesets[0], states[i]
     setup = state.phase == SETUP
-    left = Counter(dict(enumerate(_cards_due(ruleset, state))))
-    order: list[int] = []
-    for number, line in lines:
-        event = line.get("event")
-        if event == "shuffle":
-            break
-        shown = [card for hand in line["hands"] for card in hand] if event == "setup" else line.get("cards", ())
-        for card in shown:
-            kind = KINDS.index(card)
-            if left[kind] == 0:
-                pile = "action cards" if setup else "shuffled cards"
-                count = order.count(kind)
-                raise RecordError(f"line {number}: one {card} too many; of the {pile} {count} are {card}")
-            left[kind] -= 1
-            order.append(kind)
-    order.extend(kind for kind in range(NUM_KINDS) for _ in range(left[kind]))
+    due = [kind for kind, count in enumerate(_cards_due(ruleset, state)) for _ in range(count)]
+    stack = Pile("action cards" if setup else "shuffled cards", due, KINDS.__getitem__)
+    order = []
+    for number, line in takewhile(lambda numbered: numbered[1].get("event") != "shuffle", lines):
+        shown = [card for hand in line.get("hands", ()) for card in hand] or line.get("cards", ())
+        order += [stack.take(card, number) for card in shown]
+    order += stack.rest()
     if setup:
-        order.extend(_resource_order(ruleset, lines))
-    padded = np.zeros(variant.game.outcome_size, np.int8)
-    padded[: len(order)] = order
-    return padded
+        cards = range(ruleset.num_resource_cards)
+        box = Pile("resource cards", cards, lambda card: card_name(ruleset, card))
+        for number, line in lines:
+            slots = line.get("slots", {})
+            shown = (*line.get("row", ()), *(slots[slot] for slot in sorted(slots)))
+            order += [box.take(card, number) for card in shown]
+        order += box.rest()
+    return padded(variant, order)
 
 
 def check_outcome(variant: Variant, states: States, i: int, given: Any) -> NDArray[Any]:
@@ -194,21 +185,14 @@ def check_outcome(variant: Variant, states: States, i: int, given: Any) -> NDArr
     actions = sum(due)
     resources = int(ruleset.num_resource_cards) if state.phase == SETUP else 0
     wanted = f"{actions} kinds of action cards" + (f", then {resources} resource card numbers" if resources else "")
-    order = np.asarray(given)
-    size = variant.game.outcome_size
-    if order.ndim != 1 or order.dtype.kind not in "iu" or not actions + resources <= len(order) <= size:
-        raise ConfigurationError(
-            f"force: expected {wanted} (integers, at most {size} in all); got {order.dtype} of shape {order.shape}"
-        )
-    kinds, numbers = order[:actions], order[actions : actions + resources]
+    order = check_order(variant, given, actions + resources, wanted)
+    kinds, numbers = order[:actions], order[actions:]
     for kind, count in enumerate(due):
-        if (found := int((kinds == kind).sum())) != count:
+        if (found := kinds.count(kind)) != count:
             raise ConfigurationError(f"force: expected {wanted}, of which {count} are {KINDS[kind]}; got {found}")
-    if sorted(numbers.tolist()) != list(range(resources)):
-        raise ConfigurationError(f"force: expected {wanted}; got the numbers {numbers.tolist()}")
-    padded = np.zeros(size, np.int8)
-    padded[: actions + resources] = order[: actions + resources]
-    return padded
+    if sorted(numbers) != list(range(resources)):
+        raise ConfigurationError(f"force: expected {wanted}; got the numbers {numbers}")
+    return padded(variant, order)
 
 
 def _cards_due(ruleset: Ruleset, state: State) -> list[int]:
@@ -216,74 +200,50 @@ def _cards_due(ruleset: Ruleset, state: State) -> list[int]:
     return [int(count) for count in (ruleset.action_cards if state.phase == SETUP else state.discard)]
 
 
-def _resource_order(ruleset: Ruleset, lines: Iterable[tuple[int, Mapping[str, Any]]]) -> list[int]:
-    """All resource cards from the top down as a whole record shows them: the row, each refill, the rest."""
-    free: dict[str, list[int]] = {}
-    for card in range(ruleset.num_resource_cards):
-        free.setdefault(card_name(ruleset, card), []).append(card)
-    order: list[int] = []
-    for number, line in lines:
-        slots = line.get("slots", {})
-        for name in (*line.get("row", ()), *(slots[slot] for slot in sorted(slots))):
-            if not free[name]:
-                count = sum(card_name(ruleset, card) == name for card in order)
-                raise RecordError(f"line {number}: one {name} too many; of the resource cards {count} are {name}")
-            order.append(free[name].pop(0))
-    return order + sorted(card for cards in free.values() for card in cards)
-
-
 # ---------------------------------------------------------------- the form of a line
 
 
-def _cards(value: Any, path: str, low: int, high: int) -> None:
-    wanted = f"{low}" if low == high else f"{low} to {high}"
-    if not isinstance(value, list) or not low <= len(value) <= high:
-        raise ConfigurationError(f"{path}: expected a list of {wanted} action cards; got {value!r}")
-    for index, card in enumerate(value):
+def _check_cards(value: Any, path: str, low: int, high: int) -> None:
+    for index, card in enumerate(check_list(value, path, low, high, "action cards")):
         if card not in KINDS:
             raise ConfigurationError(f"{path}[{index}]: no action card {card!r}; one is written {KINDS[0]!r}")
 
 
-def _resource_card(variant: Variant, value: Any, path: str) -> None:
+def _check_resource_card(variant: Variant, value: Any, path: str) -> None:
     ruleset = variant.rulesets[0]
     if value not in (names := [card_name(ruleset, card) for card in range(ruleset.num_resource_cards)]):
         raise ConfigurationError(f"{path}: no resource card {value!r} in the components; one is written {names[0]!r}")
 
 
-def _check_setup(variant: Variant, event: Mapping[str, Any]) -> None:
-    row, hands = event["row"], event["hands"]
-    slots = min(ROW_SLOTS, int(variant.rulesets[0].num_resource_cards))
-    if not isinstance(row, list) or len(row) != slots:
-        raise ConfigurationError(f"setup.row: expected a list of {slots} resource cards; got {row!r}")
-    for slot, card in enumerate(row):
-        _resource_card(variant, card, f"setup.row[{slot}]")
+def _check_setup(variant: Variant, event: Line) -> None:
+    slots, seats = min(ROW_SLOTS, int(variant.rulesets[0].num_resource_cards)), variant.num_players
+    for slot, card in enumerate(check_list(event["row"], "setup.row", slots, slots, "resource cards")):
+        _check_resource_card(variant, card, f"setup.row[{slot}]")
     check_integer(event["face_up"], "setup.face_up", FACE_UP_AT_START, FACE_UP_AT_START)
-    if not isinstance(hands, list) or len(hands) != variant.num_players:
-        raise ConfigurationError(f"setup.hands: expected a list of {variant.num_players} hands; got {hands!r}")
-    for player, hand in enumerate(hands):
-        _cards(hand, f"setup.hands[{player}]", HAND_AT_START, HAND_AT_START)
+    for player, hand in enumerate(check_list(event["hands"], "setup.hands", seats, seats, "hands")):
+        _check_cards(hand, f"setup.hands[{player}]", HAND_AT_START, HAND_AT_START)
 
 
-def _check_draw(variant: Variant, event: Mapping[str, Any]) -> None:
+def _check_draw(variant: Variant, event: Line) -> None:
     check_integer(event["player"], "draw.player", 0, variant.num_players - 1)
-    _cards(event["cards"], "draw.cards", 1, MOST_DRAWN)
+    _check_cards(event["cards"], "draw.cards", 1, MOST_DRAWN)
 
 
-def _check_shuffle(variant: Variant, event: Mapping[str, Any]) -> None:
+def _check_shuffle(variant: Variant, event: Line) -> None:
     check_integer(event["cards"], "shuffle.cards", 1, ACTION_CARDS)
 
 
-def _check_refill(variant: Variant, event: Mapping[str, Any]) -> None:
+def _check_refill(variant: Variant, event: Line) -> None:
     slots = event["slots"]
     if not isinstance(slots, dict) or not slots or not set(slots) <= set(_SLOT_NAMES):
         raise ConfigurationError(
             f"refill.slots: expected an object with keys of {', '.join(_SLOT_NAMES)}; got {slots!r}"
         )
     for slot, card in slots.items():
-        _resource_card(variant, card, f"refill.slots.{slot}")
+        _check_resource_card(variant, card, f"refill.slots.{slot}")
 
 
-_CHECKS: dict[str, tuple[tuple[str, ...], Callable[[Variant, Mapping[str, Any]], None]]] = {
+_EVENTS: EventTable = {
     "setup": (("row", "face_up", "hands"), _check_setup),
     "draw": (("player", "cards"), _check_draw),
     "shuffle": (("cards",), _check_shuffle),
@@ -294,7 +254,7 @@ _CHECKS: dict[str, tuple[tuple[str, ...], Callable[[Variant, Mapping[str, Any]],
 # ---------------------------------------------------------------- for a reader
 
 
-def outline(event: Mapping[str, Any]) -> str:
+def outline(event: Line) -> str:
     """The event that the rules demand at a place of a record, without the cards that only the record knows."""
     if event["event"] == "draw":
         return f"a draw line of player {event['player']} with {len(event['cards'])} card(s)"
@@ -305,7 +265,7 @@ def outline(event: Mapping[str, Any]) -> str:
     return "the setup line"
 
 
-def describe_event(event: Mapping[str, Any]) -> list[str]:
+def describe_event(event: Line) -> list[str]:
     """The event in lines for a reader."""
     if event["event"] == "draw":
         return [f"player {event['player']} draws {', '.join(event['cards'])}"]

@@ -23,8 +23,7 @@ PLAYERS = (2, 3, 4)
 def at_setup(variant: Variant) -> Any:
     """A game whose setup is due."""
     states = variant.new_states()
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
-    chronicle.open_box(variant, states, 0)
+    chronicle.open_box(variant, states, 0, np.uint64(1))
     return states
 
 
