@@ -14,8 +14,8 @@ import torch as th
 from rich.console import Console
 
 from siberia_agents.learned import load_model
-from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
+from siberia_env.game import GAMES, find_game
 from siberia_env.record import read_records
 from siberia_experiments import bench as bench_module
 from siberia_experiments import demo as demo_module
@@ -24,13 +24,23 @@ from siberia_experiments.cli import main, read_rules
 from siberia_experiments.display import TrainingDisplay, dollars, results_table, short_label
 from siberia_experiments.evaluate import line_up
 from siberia_experiments.train import CurvePoint, Progress, Training, checkpoint_path
-from tests.card.test_components import box
 from tests.processes import run_python
 from tests.test_agents import small_model
 from tests.test_train import shrink
 
 COMMANDS = ("train", "evaluate", "record", "replay", "bench", "demo")
 COLUMNS = 80
+
+both_games = pytest.mark.parametrize("game", GAMES)
+
+#: By game: options as they are written on the command line, and as they are then.
+SOME_RULES: dict[str, tuple[str, dict[str, Any]]] = {
+    "card": ("edition=oya, max_turns=60", {"edition": "oya", "max_turns": 60}),
+    "board": (
+        "sides=Tokyo/Hong Kong/Toronto / Sydney/Zurich, salesman_cards=true, max_rounds=12",
+        {"sides": ["Tokyo", "Hong Kong", "Toronto", "Sydney", "Zurich"], "salesman_cards": True, "max_rounds": 12},
+    ),
+}
 
 #: Runs the command line and gives exit code, stdout and stderr without the notice that something compiles.
 Siberia = Callable[..., tuple[int, str, str]]
@@ -72,6 +82,17 @@ def refused(siberia: Siberia, *arguments: str) -> str:
     return err
 
 
+def box(game: str) -> dict[str, Any]:
+    """A game's own box as a component file holds it."""
+    tables: dict[str, Any] = find_game(game).read_components(None).as_json()
+    return tables
+
+
+def contents(folder: Path) -> dict[Path, bytes | None]:
+    """Everything in a folder and below: the bytes of files, None for folders."""
+    return {path: path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
+
+
 # ---------------------------------------------------------------- help
 
 
@@ -87,6 +108,7 @@ def test_help_teaches_by_examples(siberia: Siberia, command: str) -> None:
     assert (code, err) == (0, "")
     assert "Example" in out
     assert f" siberia {command} " in out
+    assert all(f"siberia {command} {game} " in " ".join(out.split()) for game in GAMES if command != "replay")
     assert max(map(len, out.splitlines())) <= COLUMNS
 
 
@@ -107,45 +129,77 @@ def test_the_program_itself_ends_with_the_exit_code() -> None:
 # ---------------------------------------------------------------- what the commands do
 
 
-def test_evaluate_shows_a_table(siberia: Siberia) -> None:
-    code, out, _ = siberia("evaluate", "card", "--agents", "greedy, random", "--games", "40", "--seed", "3")
+@both_games
+def test_evaluate_shows_a_table(siberia: Siberia, game: str) -> None:
+    code, out, _ = siberia("evaluate", game, "--agents", "greedy, random", "--games", "40", "--seed", "3")
     assert code == 0
-    assert "Siberia: The Card Game, 2 players, 40 games, seats rotated" in out
-    expected = play_games(GAME.variant(2), line_up(["greedy", "random"], 2), 40, 3)
+    assert f"{find_game(game).title}, 2 players, 40 games, seats rotated" in out
+    expected = play_games(find_game(game).variant(2), line_up(["greedy", "random"], 2), 40, 3)
     assert any(line.split()[:2] == ["greedy", "random"] for line in out.splitlines())
     assert f" {100 * expected.win_rate(0).value:.1f}% [" in out
     assert dollars(expected.mean_score(1)) in out
 
 
-def test_evaluate_takes_editions_components_models_and_more_seats(siberia: Siberia, tmp_path: Path) -> None:
-    (tmp_path / "box.json").write_text(json.dumps(box()), encoding="utf-8")
-    small_model(4).save(tmp_path / "model.npz")
-    options = ["--rules", "edition=oya, max_turns=60", "--components", "box.json", "--games", "4", "--players", "4"]
-    code, out, _ = siberia("evaluate", "card", "--agents", "learned:model.npz,greedy", *options)
+@both_games
+@pytest.mark.parametrize("players", [3, 4])
+def test_evaluate_takes_rules_components_models_and_more_seats(
+    siberia: Siberia, tmp_path: Path, game: str, players: int
+) -> None:
+    (tmp_path / "box.json").write_text(json.dumps(box(game)), encoding="utf-8")
+    small_model(players, game=game).save(tmp_path / "model.npz")
+    text, rules = SOME_RULES[game]
+    options = ["--rules", text, "--components", "box.json", "--games", "4", "--players", str(players)]
+    code, out, _ = siberia("evaluate", game, "--agents", "learned:model.npz,greedy", *options)
     assert code == 0
     assert "learned:model.npz" in out
-    assert "learned, 2 greedy" in out.replace("\n", "")
+    assert f"learned, {'' if players == 3 else '2 '}greedy" in out.replace("\n", "")
+    agents = line_up(["learned:model.npz", "greedy"], players)
+    expected = play_games(find_game(game).variant(players, rules), agents, 4, 0)
+    assert dollars(expected.mean_score(0)) in out
 
 
-def test_record_and_replay(siberia: Siberia, tmp_path: Path) -> None:
-    options = ["--players", "3", "--agents", "greedy,random", "--games", "3", "--seed", "7"]
-    code, out, err = siberia("record", "card", *options, "--out", "games.jsonl")
+@both_games
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_record_and_replay(siberia: Siberia, tmp_path: Path, game: str, players: int) -> None:
+    options = ["--players", str(players), "--agents", "greedy,random", "--games", "2", "--seed", "7"]
+    code, out, err = siberia("record", game, *options, "--out", "games.jsonl")
     assert (code, err) == (0, "")
-    assert out.strip() == "games.jsonl: 3 games"
+    assert out.strip() == "games.jsonl: 2 games"
     records = list(read_records(tmp_path / "games.jsonl"))
-    assert [record.header["agents"] for record in records] == [["greedy", "random", "random"]] * 3
-    siberia("record", "card", *options, "--out", "again.jsonl")
+    assert [record.header["game"] for record in records] == [game] * 2
+    assert [record.header["agents"] for record in records] == [["greedy", *["random"] * (players - 1)]] * 2
+    siberia("record", game, *options, "--out", "again.jsonl")
     assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "games.jsonl").read_bytes()
     code, out, err = siberia("replay", "games.jsonl")
     assert (code, err) == (0, "")
-    assert len(out.splitlines()) > 300
+    assert len(out.splitlines()) > 200
     assert siberia("replay", "--quiet", "games.jsonl") == (0, "games.jsonl: in order\n", "")
-    assert siberia("replay", "card", "games.jsonl", "--quiet")[0] == 0
+    assert siberia("replay", game, "games.jsonl", "--quiet")[0] == 0
+    (other,) = set(GAMES) - {game}
+    message = refused(siberia, "replay", other, "games.jsonl")
+    assert message == f"siberia: line 1: a record of {game!r}, not of {other!r}\n"
 
 
-def test_train_leaves_a_run_that_can_be_gone_on_with(siberia: Siberia, tmp_path: Path, tiny: None) -> None:
-    options = ["--players", "3", "--threads", "1", "--seed", "5", "--reward", "win", "--rules", "edition=oya"]
-    code, out, err = siberia("train", "card", "--decisions", "200", "--out", "runs/mine", *options)
+@both_games
+def test_a_record_keeps_the_rules_and_components_it_was_played_with(
+    siberia: Siberia, tmp_path: Path, game: str
+) -> None:
+    tables = box(game)
+    tables["salesmen" if game == "card" else "salesman_cards"]["gas"] = 9
+    (tmp_path / "box.json").write_text(json.dumps(tables), encoding="utf-8")
+    text, rules = SOME_RULES[game]
+    assert siberia("record", game, "--rules", text, "--components", "box.json")[0] == 0
+    (record,) = read_records(tmp_path / "games.jsonl")
+    assert record.header["rules"] == rules
+    assert record.header["components"] == tables
+    assert siberia("replay", "games.jsonl")[0] == 0
+
+
+@both_games
+def test_train_leaves_a_run_that_can_be_gone_on_with(siberia: Siberia, tmp_path: Path, tiny: None, game: str) -> None:
+    text, rules = SOME_RULES[game]
+    options = ["--players", "3", "--threads", "1", "--seed", "5", "--reward", "win", "--rules", text]
+    code, out, err = siberia("train", game, "--decisions", "200", "--out", "runs/mine", *options)
     assert (code, err) == (0, "")
     assert "learned:runs/mine/model.npz" in out
     run = tmp_path / "runs/mine"
@@ -159,26 +213,32 @@ def test_train_leaves_a_run_that_can_be_gone_on_with(siberia: Siberia, tmp_path:
     told = load_model(run / "model.npz").trained
     assert told["decisions"] == 256
     assert (told["options"]["reward"], told["options"]["seed"]) == ("win", 5)
-    assert told["rules"]["edition"] == "oya"
-    assert siberia("evaluate", "card", "--players", "3", "--agents", "learned:runs/mine/model.npz,random")[0] == 0
+    assert (told["options"]["game"], told["rules"]) == (game, rules)
+    assert siberia("evaluate", game, "--players", "3", "--agents", "learned:runs/mine/model.npz,random")[0] == 0
 
-    message = refused(siberia, "train", "card", "--decisions", "200", "--out", "runs/mine", *options)
+    message = refused(siberia, "train", game, "--decisions", "200", "--out", "runs/mine", *options)
     assert "holds a run; go on with it (--resume)" in message
     assert load_model(run / "model.npz").trained == told
 
-    code, _, _ = siberia("train", "card", "--resume", "--out", "runs/mine", "--decisions", "384", "--threads", "1")
+    code, _, _ = siberia("train", game, "--resume", "--out", "runs/mine", "--decisions", "384", "--threads", "1")
     assert code == 0
     assert load_model(run / "model.npz").trained["decisions"] == 384
-    assert siberia("train", "card", "--resume", "--out", "runs/mine")[0] == 0
-    for option in (["--players", "3"], ["--seed", "5"], ["--rules", "edition=oya"], ["--reward", "win"]):
-        message = refused(siberia, "train", "card", "--resume", "--out", "runs/mine", *option)
+    assert siberia("train", game, "--resume", "--out", "runs/mine")[0] == 0
+    for option in (["--players", "3"], ["--seed", "5"], ["--rules", text], ["--reward", "win"]):
+        message = refused(siberia, "train", game, "--resume", "--out", "runs/mine", *option)
         assert f"{option[0]}: a resumed run keeps its own" in message
-    assert "minutes: 0" in refused(siberia, "train", "card", "--resume", "--out", "runs/mine", "--minutes", "0")
+    assert "minutes: 0" in refused(siberia, "train", game, "--resume", "--out", "runs/mine", "--minutes", "0")
     both = ["--minutes", "1", "--decisions", "5"]
-    assert "one budget" in refused(siberia, "train", "card", "--resume", "--out", "runs/mine", *both)
+    assert "one budget" in refused(siberia, "train", game, "--resume", "--out", "runs/mine", *both)
+
+    (other,) = set(GAMES) - {game}
+    message = refused(siberia, "train", other, "--resume", "--out", "runs/mine")
+    assert f"a run of the game {game!r}, not of {other!r}" in message
+    message = refused(siberia, "evaluate", other, "--players", "3", "--agents", "learned:runs/mine/model.npz,random")
+    assert f"trained for game {game}, the games to be played have game {other}" in message
 
     checkpoint_path(run).write_bytes(checkpoint_path(run).read_bytes()[:5000])
-    assert "is damaged" in refused(siberia, "train", "card", "--resume", "--out", "runs/mine")
+    assert "is damaged" in refused(siberia, "train", game, "--resume", "--out", "runs/mine")
 
 
 def test_an_interrupted_run_tells_how_to_go_on(siberia: Siberia, monkeypatch: pytest.MonkeyPatch, tiny: None) -> None:
@@ -196,8 +256,9 @@ def test_an_interrupted_run_tells_how_to_go_on(siberia: Siberia, monkeypatch: py
     assert siberia("train", "card", "--resume", "--decisions", "1", "--out", "mine")[0] == 0
 
 
-def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, tiny: None) -> None:
-    code, out, err = siberia("demo", "card", "--minutes", "0.0001", "--games", "6", "--out", "demo")
+@both_games
+def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, tiny: None, game: str) -> None:
+    code, out, err = siberia("demo", game, "--minutes", "0.0001", "--games", "6", "--out", "demo")
     assert (code, err) == (0, "")
     assert {path.name for path in (tmp_path / "demo").iterdir()} == {
         "checkpoint.pt",
@@ -213,19 +274,24 @@ def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, 
     assert record.header["agents"] == ["learned", "greedy"]
     told = (tmp_path / "demo/game.txt").read_text(encoding="utf-8")
     assert re.search(r"expects to end \$[\d,]+ (ahead of|behind) the others; considers \w+", told)
+    legal = {name for line in record.lines if "legal" in line for name in line["legal"]}
+    considered = re.findall(r"(?:considers |%, )(.*?) \d+%", told)
+    assert len(considered) > 20
+    assert set(considered) <= legal
 
     (log,) = (tmp_path / "demo/tensorboard").iterdir()
-    assert siberia("demo", "card", "--minutes", "0", "--out", "demo")[0] == 2
+    assert siberia("demo", game, "--minutes", "0", "--out", "demo")[0] == 2
     assert log.exists()  # a demo that is refused replaces nothing
-    assert siberia("demo", "card", "--minutes", "0.0001", "--games", "6", "--out", "demo")[0] == 0
+    assert siberia("demo", game, "--minutes", "0.0001", "--games", "6", "--out", "demo")[0] == 0
     assert len(list((tmp_path / "demo/tensorboard").iterdir())) == 1
 
 
-def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPatch) -> None:
+@both_games
+def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPatch, game: str) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(bench_module, "bench", lambda *arguments: seen.append(arguments))
-    assert siberia("bench", "card", "--seconds", "0.5", "--repeats", "3") == (0, "", "")
-    assert seen == [(GAME, 0.5, 3)]
+    assert siberia("bench", game, "--seconds", "0.5", "--repeats", "3") == (0, "", "")
+    assert seen == [(find_game(game), 0.5, 3)]
 
 
 # ---------------------------------------------------------------- bad input
@@ -236,7 +302,7 @@ def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPa
     [
         ("dance card", "No such command 'dance'"),
         ("evaluate", "Missing argument 'GAME'"),
-        ("evaluate chess", "no game 'chess'; the games are card"),
+        ("evaluate chess", "no game 'chess'; the games are card, board"),
         ("evaluate card --speed 3", "No such option: --speed"),
         ("evaluate card extra", "extra"),
         ("evaluate card --players two", "Invalid value for '--players'"),
@@ -261,19 +327,48 @@ def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPa
         ("evaluate card --rules max_turns=--5", "max_turns: '--5'"),
         ("evaluate card --rules max_turns=0", "max_turns: 0"),
         ("evaluate card --rules max_turns=10,max_turns=20", "max_turns is given twice"),
+        ("evaluate card --rules max_turns=true", "max_turns: True is not a whole number"),
         ("evaluate card --rules speed=3", "no option 'speed'"),
+        ("evaluate card --rules salesman_cards=true", "no option 'salesman_cards'"),
+        ("evaluate card --rules edition=dlp/oya", "no edition ['dlp', 'oya']"),
+        (
+            "evaluate board --rules edition=oya",
+            "no option 'edition'; the options are sides, salesman_cards, max_rounds",
+        ),
+        ("evaluate board --rules sides=left", "sides: 'left' is not 'choose', 'random' or a list of 5 exchanges"),
+        ("evaluate board --rules sides=true", "sides: True is not 'choose', 'random' or a list"),
+        ("evaluate board --rules sides=/", "sides: expected 5 exchanges, one a tile; got ['', '']"),
+        ("evaluate board --rules sides=Tokyo/London", "sides: expected 5 exchanges, one a tile"),
+        ("evaluate board --rules sides=Tokyo/London/Toronto/Sydney/Paris", "sides[4]: 'Paris' is not on the tile of"),
+        ("evaluate board --rules sides=London/Tokyo/Toronto/Sydney/Zurich", "sides[0]: 'London' is not on the tile"),
+        ("evaluate board --rules salesman_cards=yes", "salesman_cards: 'yes' is not true or false"),
+        ("evaluate board --rules salesman_cards=1", "salesman_cards: 1 is not true or false"),
+        ("evaluate board --rules max_rounds=0", "max_rounds: 0"),
+        ("evaluate board --rules max_rounds=10001", "max_rounds: 10001"),
+        ("evaluate board --players 5", "num_players: 5; Siberia is for 2 to 4 players"),
+        ("evaluate board --agents greedy,greedy,greedy", "3 named for 2 seats"),
+        ("evaluate board --agents learned:two.npz", "trained for game card, the games to be played have game board"),
+        ("evaluate board --components odd.json", "action_cards: no such table"),
+        ("evaluate board --components map.json", "areas.Amur[1]: no area 'Moscow'"),
+        ("evaluate card --components map.json", "counters: no such table"),
         ("evaluate card --components nothing.json", "can't read nothing.json"),
         ("evaluate card --components .", "can't read ."),
         ("evaluate card --components damaged.npz", "damaged.npz is not JSON"),
         ("evaluate card --components odd.json", "resource_cards: 35 in all, the box holds 36"),
         ("train card --components odd.json", "resource_cards: 35 in all, the box holds 36"),
         ("demo card --components odd.json", "resource_cards: 35 in all, the box holds 36"),
+        ("train board --components map.json --out new", "areas.Amur[1]: no area 'Moscow'"),
+        ("demo board --components map.json --out new", "areas.Amur[1]: no area 'Moscow'"),
+        ("record board --components map.json", "areas.Amur[1]: no area 'Moscow'"),
         ("record chess", "no game 'chess'"),
         ("record card --players 5", "num_players: 5"),
         ("record card --games 0", "games: 0"),
         ("record card --agents random,random,greedy", "3 named for 2 seats"),
         ("record card --agents random --seed -1", "seed: -1"),
         ("record card --agents learned:two.npz --players 4", "trained for players 2"),
+        ("record board --agents greedy,learned:two.npz", "trained for game card"),
+        ("record board --rules sides=Tokyo", "sides: 'Tokyo' is not"),
+        ("record board --seed -1", "seed: -1"),
         ("record card --out damaged.npz/games.jsonl", "can't write damaged.npz/games.jsonl"),
         ("record card --out .", "can't write ."),
         ("record card --out no/such/folder/games.jsonl", "can't write no/such/folder/games.jsonl"),
@@ -295,11 +390,17 @@ def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPa
         ("train card --reward money --out new", "no 'money'"),
         ("train card --seed 4294967296 --out new", "seed: 4294967296"),
         ("train card --rules edition=gold --out new", "no edition 'gold'"),
+        ("train board --rules edition=dlp --out new", "no option 'edition'"),
+        ("train board --rules sides=Tokyo/London --out new", "sides: expected 5 exchanges"),
+        ("train board --players 5 --out new", "num_players: 5"),
+        ("train board --resume --out new", "there is no checkpoint in new"),
         ("train card --minutes 1 --out damaged.npz", "can't write into damaged.npz"),
         ("train card --minutes 1 --out damaged.npz/below", "can't write into damaged.npz/below"),
         ("train card --resume --out new", "there is no checkpoint in new"),
         ("demo chess --out new", "no game 'chess'"),
         ("demo card --players 5 --out new", "num_players: 5"),
+        ("demo board --players 5 --out new", "num_players: 5"),
+        ("demo board --rules salesman_cards=maybe --out new", "salesman_cards: 'maybe'"),
         ("demo card --minutes 0 --out new", "minutes: 0"),
         ("demo card --games 0 --out new", "games: 0"),
         ("demo card --out damaged.npz", "can't write into damaged.npz"),
@@ -308,16 +409,20 @@ def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPa
 def test_bad_input_is_one_line_and_exit_code_2(siberia: Siberia, tmp_path: Path, line: str, message: str) -> None:
     (tmp_path / "damaged.npz").write_bytes(b"nothing \xff of use")
     small_model(2).save(tmp_path / "two.npz")
-    tables = box()
+    tables = box("card")
     tables["resource_cards"]["gas"].pop()
     (tmp_path / "odd.json").write_text(json.dumps(tables), encoding="utf-8")
-    before = sorted(tmp_path.rglob("*"))
+    tables = box("board")
+    tables["areas"]["Amur"][1] = "Moscow"
+    (tmp_path / "map.json").write_text(json.dumps(tables), encoding="utf-8")
+    before = contents(tmp_path)
     assert message in refused(siberia, *line.split())
-    assert sorted(tmp_path.rglob("*")) == before
+    assert contents(tmp_path) == before
 
 
-def test_a_damaged_record_is_refused_with_its_line(siberia: Siberia, tmp_path: Path) -> None:
-    siberia("record", "card", "--out", "games.jsonl")
+@both_games
+def test_a_damaged_record_is_refused_with_its_line(siberia: Siberia, tmp_path: Path, game: str) -> None:
+    siberia("record", game, "--out", "games.jsonl")
     lines = (tmp_path / "games.jsonl").read_text(encoding="utf-8").splitlines()
     (tmp_path / "cut.jsonl").write_text("\n".join(lines[:40]) + "\n", encoding="utf-8")
     code, _, err = siberia("replay", "--quiet", "cut.jsonl")
@@ -326,8 +431,12 @@ def test_a_damaged_record_is_refused_with_its_line(siberia: Siberia, tmp_path: P
     assert err.count("\n") == 1
 
 
-def test_rules_are_read_as_numbers_and_words() -> None:
+def test_rules_are_read_as_numbers_truth_values_words_and_lists() -> None:
     assert read_rules("") == {}
+    for text, rules in SOME_RULES.values():
+        assert read_rules(text) == rules
+    assert read_rules("a=true,b=false,c=True") == {"a": True, "b": False, "c": "True"}
+    assert read_rules("a=New York/1/true/, b=New York") == {"a": ["New York", "1", "true", ""], "b": "New York"}
     assert read_rules("edition=oya, max_turns = 200 ,") == {"edition": "oya", "max_turns": 200}
     assert read_rules("a=-3,b=3²,c=1.5") == {"a": -3, "b": "3²", "c": "1.5"}
     with pytest.raises(ConfigurationError, match="' ' is not of the form"):
@@ -344,9 +453,10 @@ def rendered(table: Any) -> list[str]:
     return console.export_text().splitlines()
 
 
+@both_games
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_the_longest_results_stay_on_one_line_each(players: int) -> None:
-    results = play_games(GAME.variant(players), line_up(["greedy", "random"], players), 100)
+def test_the_longest_results_stay_on_one_line_each(game: str, players: int) -> None:
+    results = play_games(find_game(game).variant(players), line_up(["greedy", "random"], players), 100)
     rows = [("learned:runs/a-folder-with-a-long-name/model.npz", results, 0), ("random", results, 1)]
     lines = rendered(results_table("a title", rows))
     assert len([line for line in lines if "%" in line and "$" in line]) == len(rows)
