@@ -200,6 +200,22 @@ def test_a_view_needs_a_decision(game: str) -> None:
         view_state(variant, states, 0)
 
 
+@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+def test_no_agent_tells_the_truth_from_a_sample(game: str, players: int) -> None:
+    """What an agent answers does not change when all that it can't see does."""
+    env, step = positions(game, players, games=64)
+    for agent in (RandomAgent(), GreedyAgent(), LearnedAgent(small_model(players, game=game), temperature=1.0)):
+        agent.start(env.variant, 5)
+        answers = agent.act_batch(whole_view(env, step))
+        sampled = whole_view(env, step).sample(8)
+        observation = np.zeros_like(step.observation)
+        loops.observe_batch(env.variant.rulesets, sampled, step.player, observation)
+        agent.start(env.variant, 5)
+        rows = np.arange(env.num_envs)
+        view = view_games(env.variant, sampled, rows, observation, step.mask, step.player)
+        assert agent.act_batch(view).tolist() == answers.tolist()
+
+
 class LastLegal(Agent):
     """Gives only `act`: the batch comes from the interface."""
 
