@@ -75,6 +75,7 @@ class TrainOptions:
         network: widths of the hidden layers, policy and value each.
         reward: what is maximised (`siberia_env.vector.make`).
         shaped: whether it is paid as it goes (`siberia_env.sb3.SelfPlayPPO`).
+        reward_scale: what rewards are multiplied by in training (`siberia_env.sb3.SelfPlayPPO`).
         mix: opponents (`siberia_experiments.league.Mix`).
         threads: of torch.
         checkpoint_seconds: between two checkpoints.
@@ -101,6 +102,7 @@ class TrainOptions:
     network: tuple[int, ...] = (128, 128)
     reward: str = "margin"
     shaped: bool = True
+    reward_scale: float = 1.0
     mix: Mix = field(default_factory=Mix)
     threads: int = 2
     checkpoint_seconds: float = 30.0
@@ -215,6 +217,7 @@ class Training:
             SelfPlayVecEnv(self.env),
             self.league,
             options.shaped,
+            options.reward_scale,
             learning_rate=lambda left: options.learning_rate * max(left, 0.05),
             n_steps=options.steps,
             batch_size=options.batch_size,

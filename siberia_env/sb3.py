@@ -290,6 +290,9 @@ class SelfPlayPPO(MaskablePPO):
     goes for what its standing gains (what it would be paid if the game ended now, `VectorEnv.standing`) instead
     of all at the end. This is potential-based shaping (Ng, Harada and Russell, 1999) without a discount: with
     `gamma` 1 the best policies stay the same. The value network predicts what is still to come.
+
+    Rewards are multiplied by `reward_scale`: gradients of policy and values are clipped together, so returns far
+    above 1 would leave nothing for the policy.
     """
 
     rollout_buffer: SeatRolloutBuffer
@@ -300,10 +303,12 @@ class SelfPlayPPO(MaskablePPO):
         env: SelfPlayVecEnv,
         seating: Seating | None = None,
         shaped: bool = False,
+        reward_scale: float = 1.0,
         **options: Any,
     ) -> None:
         self.seating = seating
         self.shaped = shaped
+        self.reward_scale = np.float32(reward_scale)
         super().__init__(policy, env, rollout_buffer_class=SeatRolloutBuffer, **options)
 
     def _setup_model(self) -> None:
@@ -342,7 +347,7 @@ class SelfPlayPPO(MaskablePPO):
             if self.shaped:
                 before, standing = standing, env.env.standing()
                 rewards = np.where(step.terminated[:, None], step.reward, standing) - before
-            rollout_buffer.add_outcome(step, rewards)
+            rollout_buffer.add_outcome(step, rewards * self.reward_scale)
             if self.seating is not None and step.terminated.any():
                 self.seating.reseat(np.flatnonzero(step.terminated), step)
             self.num_timesteps += env.num_envs
