@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,27 @@ from siberia_env.card.components import KINDS, Components
 from siberia_env.card.state import DISCOVER, SETUP, SHUFFLE
 from siberia_env.errors import ConfigurationError, RecordError
 from siberia_env.game import Variant, find_game
+from siberia_env.record import replay
+from siberia_env.tables import RESOURCES
+from tests.records import (
+    Damage,
+    Lines,
+    as_text,
+    change_event,
+    event_line,
+    fresh_lines,
+    golden_lines,
+    golden_record,
+    insert,
+    random_record,
+    read_text,
+    refused,
+    remove,
+)
 
 CARD = find_game("card")
 PLAYERS = (2, 3, 4)
+SHUFFLE_IN_A_DRAW = 37  # with this seed a stack runs out in the middle of a draw, for 2, 3 and 4 players
 
 
 def at_setup(variant: Variant) -> Any:
@@ -298,3 +318,126 @@ def test_every_form_of_event_is_told_and_outlined() -> None:
     for event in events:
         assert all(chronicle.describe_event(event))
         assert event["event"] in chronicle.outline(event)
+
+
+# ---------------------------------------------------------------- whole records
+
+
+def test_a_shuffle_in_a_draw_stands_between_two_draw_lines() -> None:
+    for players in (2, 3, 4):
+        record = random_record(CARD.variant(players), SHUFFLE_IN_A_DRAW)
+        events = [line.get("event") for line in record.lines]
+        found = [at for at in range(len(events)) if events[at : at + 3] == ["draw", "shuffle", "draw"]]
+        assert found
+        first, _, second = record.lines[found[0] : found[0] + 3]
+        assert first["player"] == second["player"]
+        assert len(first["cards"]) == len(second["cards"]) == 1
+
+
+def test_nothing_is_written_for_no_card_and_no_slot() -> None:
+    record = random_record(CARD.variant(4), 1)
+    decisions = [at for at, line in enumerate(record.lines) if line.get("action") == "draw 0"]
+    assert decisions
+    assert all("event" not in record.lines[at + 1] for at in decisions if at + 1 < len(record.lines) - 1)
+    assert all(line.get("cards", True) and line.get("slots", True) for line in record.lines)
+
+
+def test_the_recorded_outcome_counts_and_not_the_seed(tmp_path: Path) -> None:
+    record = golden_record("card")
+    lines = json.loads(json.dumps(record.lines))
+    hands = lines[1]["hands"]
+    lines[1]["hands"] = [hand[::-1] for hand in hands]
+    (again,) = read_text(tmp_path, as_text(lines))
+    assert again.lines[1]["hands"] == [hand[::-1] for hand in record.lines[1]["hands"]]
+    for own, other in zip(replay(record), replay(again), strict=True):
+        assert own.legal == other.legal
+
+
+def test_components_with_too_few_cards_are_refused(tmp_path: Path) -> None:
+    lines = golden_lines("card")
+    lines[0]["components"]["resource_cards"] = {name: [1] if name == "gas" else [] for name in RESOURCES}
+    assert "resource_cards: 1 cards in all" in refused(tmp_path, as_text(lines), 1)
+
+
+def fifth_card(lines: Lines) -> int:
+    """Show more cards of one kind than there are, later than the setup."""
+    left = Counter(lines[0]["components"]["action_cards"])
+    draws = [at for at, line in enumerate(lines) if line.get("event") == "draw"]
+    for hand in lines[1]["hands"]:
+        left.subtract(hand)
+    for at in draws:
+        for index in range(len(lines[at]["cards"])):
+            lines[at]["cards"][index] = "oil/worker"
+            left["oil/worker"] -= 1
+            if left["oil/worker"] < 0:
+                return at
+    raise AssertionError("too few draws")
+
+
+DAMAGE: dict[str, tuple[Damage, str]] = {
+    "row too short": (change_event("setup", "row", lambda row: row[1:]), "setup.row: expected a list of 8"),
+    "row with an unknown card": (change_event("setup", "row", lambda row: ["gas 9000", *row[1:]]), "'gas 9000'"),
+    "row with an impossible card": (change_event("setup", "row", ["diamond 7000"] * 8), "one diamond 7000 too many"),
+    "face up": (change_event("setup", "face_up", 4), "setup.face_up"),
+    "one hand less": (change_event("setup", "hands", lambda hands: hands[1:]), "setup.hands: expected a list of 3"),
+    "hand too small": (change_event("setup", "hands", lambda hands: [hands[0][1:], *hands[1:]]), "setup.hands[0]"),
+    "impossible hand": (change_event("setup", "hands", [["oil/worker"] * 5] * 3), "one oil/worker too many"),
+    "no card": (change_event("draw", "cards", []), "draw.cards: expected a list of 1 to 2"),
+    "three cards": (change_event("draw", "cards", ["gas/worker"] * 3), "draw.cards: expected a list of 1 to 2"),
+    "unknown card": (change_event("draw", "cards", ["tin/worker"]), "no action card 'tin/worker'"),
+    "card's type": (change_event("draw", "cards", [["gas", "worker"]]), "no action card"),
+    "a fifth card of a kind": (fifth_card, "one oil/worker too many; of the action cards 4 are oil/worker"),
+    "refill left out": (remove(lambda lines: event_line(lines, "refill")), "expected a refill line of the slots"),
+    "unknown slot": (change_event("refill", "slots", {"8": "gas 1000"}), "refill.slots"),
+    "no slot": (change_event("refill", "slots", {}), "refill.slots"),
+    "wrong slots": (
+        change_event("refill", "slots", lambda slots: {**slots, "7": "gas 1000", "6": "gas 1000"}),
+        "expected a refill line of the slots",
+    ),
+    "refilled with an unknown card": (
+        change_event("refill", "slots", lambda slots: dict.fromkeys(slots, "gas")),
+        "no resource card 'gas'",
+    ),
+    "draw too many": (
+        insert({"event": "draw", "player": 0, "cards": ["gas/worker"]}, lambda lines: event_line(lines, "draw")),
+        "expected a decision of player",
+    ),
+    "shuffle too many": (
+        insert({"event": "shuffle", "cards": 9}, lambda lines: event_line(lines, "draw")),
+        "expected a decision of player",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_chance_line_is_refused_with_its_line_number(damage: str, tmp_path: Path) -> None:
+    change, reason = DAMAGE[damage]
+    lines = golden_lines("card")
+    at = change(lines)
+    assert reason in refused(tmp_path, as_text(lines), at + 1)
+
+
+def test_a_shuffle_that_can_not_be_is_refused(tmp_path: Path) -> None:
+    record = random_record(CARD.variant(2), SHUFFLE_IN_A_DRAW)
+    lines = fresh_lines(record)
+    at = event_line(lines, "shuffle")
+    lines[at]["cards"] += 1
+    assert f"a shuffle line of {lines[at]['cards'] - 1} cards" in refused(tmp_path, as_text(lines), at + 1)
+    lines = fresh_lines(record)
+    del lines[at]  # so the next draw is from an empty stack
+    assert "too many" in refused(tmp_path, as_text(lines), at + 1)
+
+
+def test_a_card_that_was_not_shuffled_in_is_refused(tmp_path: Path) -> None:
+    lines = fresh_lines(random_record(CARD.variant(2), SHUFFLE_IN_A_DRAW))
+    start = event_line(lines, "shuffle")
+    draws = [at for at in range(start, len(lines)) if lines[at].get("event") == "draw"]
+    paid = Counter(line["action"].removeprefix("pay ") for line in lines[:start] if "pay " in line.get("action", ""))
+    kind, count = min(paid.items(), key=lambda item: item[1])
+    left = count
+    for at in draws:
+        lines[at]["cards"] = [kind] * len(lines[at]["cards"])
+        left -= len(lines[at]["cards"])
+        if left < 0:
+            break
+    assert f"one {kind} too many; of the shuffled cards {count} are" in refused(tmp_path, as_text(lines), at + 1)
