@@ -304,19 +304,24 @@ def _check_areas(variant: Variant, event: Line) -> None:
             raise ConfigurationError(f"{path}: twice {cubes[0]}; the cubes of an area differ (B8)")
         if RESOURCES.index(cubes[0]) > RESOURCES.index(cubes[1]):
             raise ConfigurationError(f"{path}: expected {cubes[::-1]}, in the order of resources; got {cubes}")
+    for resource, box in variant.components.cubes.items():
+        if (lying := _count_cubes(event, resource)) > box:
+            raise ConfigurationError(f"setup.areas: {lying} cubes of {resource}; there are {box}")
+
+
+def _count_cubes(setup: Line, resource: str) -> int:
+    return sum(resource in cubes for cubes in setup["areas"].values())
 
 
 def _check_setup(variant: Variant, event: Line) -> None:
-    components = variant.components
     _check_areas(variant, event)
     reserve = check_table({"setup.reserve": event["reserve"]}, "setup.reserve", RESOURCES)
     for resource, count in reserve.items():
-        lying, box = sum(resource in cubes for cubes in event["areas"].values()), components.cubes[resource]
-        if lying > box:
-            raise ConfigurationError(f"setup.areas: {lying} cubes of {resource}; there are {box}")
-        if type(count) is not int or count != box - lying:
+        box = variant.components.cubes[resource]
+        left = box - _count_cubes(event, resource)
+        if type(count) is not int or count != left:
             path = f"setup.reserve.{resource}"
-            raise ConfigurationError(f"{path}: expected {box - lying}, what the areas leave of {box}; got {count!r}")
+            raise ConfigurationError(f"{path}: expected {left}, what the areas leave of {box}; got {count!r}")
     for index, tile in enumerate(check_list(event["tiles"], "setup.tiles", TILES_FACE_UP, TILES_FACE_UP, "tiles")):
         _check_action(tile, f"setup.tiles[{index}]")
 
