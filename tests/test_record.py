@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,7 @@ SMALL_MAP = BoardComponents(
     areas={"Shore": ("Hill", "Lake"), "Hill": ("Shore", "Lake"), "Lake": ("Shore", "Hill", "Moor"), "Moor": ("Lake",)},
     salesman_cards={**BoardComponents().salesman_cards, "charcoal": 12},
 )
+ONE_ROUND = replace(SMALL_MAP, cubes={"gas": 9, "charcoal": 7, "oil": 0, "gold": 0, "diamond": 0})
 LARGE_MAP = BoardComponents(
     counters={**dict.fromkeys(BoardComponents().counters, 5), "manager": 20},
     investment_tiles=dict.fromkeys(BoardComponents().investment_tiles, 4),
@@ -99,6 +101,7 @@ def variants() -> Iterator[Any]:
     yield pytest.param(CARD.variant(3, None, MANY_CARDS), 5, id="card-custom components")
     yield pytest.param(CARD.variant(2, {"max_turns": 60}, FEW_CARDS), 6, id="card-small variant")
     yield pytest.param(BOARD.variant(2, {"salesman_cards": True}, SMALL_MAP), 5, id="board-small map")
+    yield pytest.param(BOARD.variant(3, None, ONE_ROUND), 7, id="board-three reserves empty from the beginning")
     yield pytest.param(BOARD.variant(4, {"sides": "random"}, LARGE_MAP), 6, id="board-large map")
 
 

@@ -82,6 +82,7 @@ class Retelling:
         return line
 
     def tell(self) -> None:
+        self.play_round()
         while not (ended := self.is_end_due()) and self.rounds < self.rules["max_rounds"]:
             self.play_round()
         end = self.event("end")
