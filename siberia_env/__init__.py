@@ -1,11 +1,12 @@
 """Siberia: Reiner Stockhausen's two games as reinforcement-learning environments.
 
-`from siberia_env import card_v0` for PettingZoo, `from siberia_env import vector` for batches, and
-`gymnasium.make("siberia/Card-v0")` for one seat's game once this package is imported.
+`from siberia_env import board_v0` or `card_v0` for PettingZoo, `from siberia_env import vector` for batches, and
+`gymnasium.make("siberia/Board-v0")` or `"siberia/Card-v0"` for one seat's game once this package is imported.
 """
 
 import gymnasium
 
 __version__ = "0.1.0"
 
-gymnasium.register("siberia/Card-v0", entry_point="siberia_env.gym:SiberiaEnv", kwargs={"game": "card"})
+for _id, _game in (("siberia/Card-v0", "card"), ("siberia/Board-v0", "board")):
+    gymnasium.register(_id, entry_point="siberia_env.gym:SiberiaEnv", kwargs={"game": _game})

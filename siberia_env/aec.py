@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
+import pettingzoo
 from gymnasium import logger, spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
@@ -56,8 +57,8 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     An observation is a dict: `observation`, float32 [O], what the agent's seat sees, and `action_mask`, int8 [A],
     all zero unless it is the agent's turn. `infos[agent]["action_mask"]` is the same array. Arrays that were
     handed out are never written again. Rewards are paid once, when the game ends; then every info also holds
-    `scores` (agent to dollars), `winners` (agents) and `truncated` (whether the turn limit ended the game, which
-    is a termination like any other). Game e (0, 1, ...) after `reset(seed=s)` is game e of slot 0 of a
+    `scores` (agent to dollars), `winners` (agents) and `truncated` (whether the limit of turns or rounds ended
+    the game, which is a termination like any other). Game e (0, 1, ...) after `reset(seed=s)` is game e of slot 0 of a
     `vector.VectorEnv` under the same seed.
 
     A copy, a deep copy and a pickle go on from the same position with the same chances, on their own.
@@ -89,9 +90,9 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         """Set up the table; `reset` deals the first game.
 
         Args:
-            game: `"card"`.
+            game: `"card"` or `"board"`.
             num_players: 2 to 4.
-            rules: an edition's name or a mapping of options.
+            rules: a mapping of the game's options; of the card game also an edition's name.
             components: a component file, its content, or ready components.
             reward: `"win"`, `"margin"` or `"score"` (`loops.reward_of`).
             render_mode: None; `"ansi"`: `render` returns a text; `"human"`: it is printed after every step.
@@ -337,7 +338,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return np.flatnonzero(self._mask).tolist() if self._live else []
 
     def action_name(self, action: int) -> str:
-        """The name of `action` in logs and records.
+        """The name of `action` in logs and records: in the board game an exchange is called by its active side.
 
         Raises:
             ActionOutOfBoundsError: there is no such action.
@@ -345,10 +346,10 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         number = self._whole_number(action)
         if not 0 <= number < self._num_actions:
             raise self._out_of_bounds(action)
-        return self.variant.action_names[number]
+        return self._names()[number]
 
     def action_number(self, name: str) -> int:
-        """The number of the action called `name`.
+        """The number of the action called `name`, or called so in some state.
 
         Raises:
             ConfigurationError: no action has that name.
@@ -418,8 +419,14 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             f"action is not in action space: {why}; the actions are 0 to {self._num_actions - 1}"
         )
 
+    def _names(self) -> tuple[str, ...]:
+        """Every action's name in the game as it stands; before the first one, the names for any state."""
+        if self.episode < 0:
+            return self.variant.action_names
+        return self.variant.names_in_play(self._states, 0)
+
     def _why_illegal(self, action: int) -> str:
-        names = self.variant.action_names
+        names = self._names()
         legal = [names[number] for number in self.legal_actions()]
         more = ", ..." if len(legal) > MOST_NAMED else ""
         return (
@@ -538,6 +545,12 @@ def _fused_step(state_dtype: np.dtype[Any], ruleset_dtype: np.dtype[Any]) -> Cal
         (rulesets, states, whole, whole, floats, bytes_)
     )
     return fused
+
+
+def register_with_pettingzoo(game: str) -> None:
+    """Make `game` known to `pettingzoo.make("aec", "siberia/<game>_v0")`, where PettingZoo has that (from 1.27 on)."""
+    if hasattr(pettingzoo, "register"):
+        pettingzoo.register("aec", f"siberia/{game}_v0", entry_point=f"siberia_env.{game}_v0:env")
 
 
 def check_render_mode(render_mode: str | None) -> None:

@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pettingzoo
-
-from siberia_env.aec import SiberiaAECEnv
+from siberia_env.aec import SiberiaAECEnv, register_with_pettingzoo
 from siberia_env.card.components import Components
 
 
@@ -57,5 +55,4 @@ def raw_env(
     return SiberiaAECEnv("card", num_players, rules, components, reward, render_mode)
 
 
-if hasattr(pettingzoo, "register"):
-    pettingzoo.register("aec", "siberia/card_v0", entry_point=f"{__name__}:env")
+register_with_pettingzoo("card")

@@ -1,6 +1,6 @@
 """Any game of the suite as a Gymnasium environment: one seat learns, the others are played inside `step`.
 
-`gymnasium.make("siberia/Card-v0", num_players=3)` after `import siberia_env`.
+`gymnasium.make("siberia/Card-v0", num_players=3)` or `"siberia/Board-v0"` after `import siberia_env`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
 
     An observation is a dict: `observation`, float32 [O], and `action_mask`, int8 [A]: what the learner's seat sees
     when it is its turn, or (with an all-zero mask) at the end. The reward comes at the end of the game. An illegal
-    action of the learner ends the game with -1 and a warning. The turn limit is a termination; nothing is ever
-    truncated. Infos hold `action_mask` and `seat`, and at the end `scores`, `winners` and `truncated` as with
-    `SiberiaAECEnv`. The games are those of a `SiberiaAECEnv` with the same seed.
+    action of the learner ends the game with -1 and a warning. The limit of turns or rounds is a termination;
+    nothing is ever truncated. Infos hold `action_mask` and `seat`, and at the end `scores`, `winners` and `truncated`
+    as with `SiberiaAECEnv`. The games are those of a `SiberiaAECEnv` with the same seed.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012 - as Gymnasium's
@@ -48,12 +48,12 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         """Set up the table; `reset` deals the first game.
 
         Args:
-            game: `"card"`.
+            game: `"card"` or `"board"`.
             num_players: 2 to 4.
             opponents: one for all other seats, or one for each, in the order in which they sit after the learner.
                 None plays uniformly random legal actions.
             seat: the learner's, from 0; None: it moves on by one each game.
-            rules: an edition's name or a mapping of options.
+            rules: a mapping of the game's options; of the card game also an edition's name.
             components: a component file, its content, or ready components.
             reward: `"win"`, `"margin"` or `"score"` (`loops.reward_of`).
             render_mode: as for `SiberiaAECEnv`; the view is the learner's.

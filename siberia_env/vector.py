@@ -1,8 +1,9 @@
 """Many games in one array: self-play batches with masks, observations and auto-reset.
 
-`make("card", num_envs=4096)` gives a `VectorEnv`. Every row is one game and shows it from the seat on turn. A
-game that ends is dealt anew in the same step: reward and finals are the old game's, observation, mask and
-player the new one's. Game e of slot k comes from (seed, k, e), whatever the batch size and thread count.
+`make("card", num_envs=4096)` or `make("board", num_envs=4096)` gives a `VectorEnv`. Every row is one game and shows
+it from the seat on turn. A game that ends is dealt anew in the same step: reward and finals are the old game's,
+observation, mask and player the new one's. Game e of slot k comes from (seed, k, e), whatever the batch size and
+thread count.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Step:
         final_scores: int64 [N, P], thousands of dollars; of the last game that ended in the row.
         final_winners: int8 [N, P], 1 for each winner of that game.
         final_length: int64 [N], decisions in that game.
-        final_truncated: bool [N], whether the turn limit ended it.
+        final_truncated: bool [N], whether the limit of turns or rounds ended it.
     """
 
     observation: NDArray[np.float32]
@@ -313,15 +314,15 @@ def make(
     """A batch of `num_envs` games.
 
     Args:
-        game: `"card"`.
+        game: `"card"` or `"board"`.
         num_envs: games in the batch.
         num_players: 2 to 4.
         seed: game e of slot k is the same for equal (seed, k, e).
-        rules: an edition's name or a mapping of options.
+        rules: a mapping of the game's options; of the card game also an edition's name.
         components: a component file, its content, or ready components.
         reward: `"win"`, `"margin"` or `"score"`, paid at the end (`loops.reward_of`).
         threads: slices that are stepped at the same time; the games are the same.
-        observations: without them a step gives masks only, and is three times as fast.
+        observations: without them a step gives masks only, and is several times as fast.
 
     Raises:
         ConfigurationError: one of these is not to be had.

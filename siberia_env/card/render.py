@@ -6,9 +6,6 @@ tell apart have the same text. Without a seat everything is shown.
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Sequence
-
 from siberia_env.card.actions import ACTION_NAMES, CARD_ACTIONS
 from siberia_env.card.components import (
     INVESTOR,
@@ -31,15 +28,14 @@ from siberia_env.card.state import (
     Ruleset,
     State,
 )
-from siberia_env.game import DOLLARS, States, Variant
+from siberia_env.game import States, Variant
 from siberia_env.tables import NUM_RESOURCES, RESOURCES
+from siberia_env.text import boxed, counted, dollars, eyes, game_over, heading, inventory, seat_name, wrapped
 
-WIDTH = 100
 SLOT_WIDTH = 9
 LABEL_WIDTH = 9
 SUPPLY_WIDTH = 8
 PLAYER_WIDTH = 16
-TOGETHER = "\N{NO-BREAK SPACE}"  #: a space at which no line ends; shown as a plain one
 FACE_DOWN = "▒" * SLOT_WIDTH
 LEGEND = "S: its salesman. I: its investor. Captured cards: how many, and what they count now."
 
@@ -54,14 +50,13 @@ def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> st
         LEGEND,
         "",
         *_cards(ruleset, state, viewer),
-        *_wrapped(_turn(ruleset, state)),
+        *wrapped(_turn(ruleset, state)),
     ]
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _title(variant: Variant, viewer: int | None) -> str:
-    eyes = "everything shown" if viewer is None else f"seen by {_name(viewer)}"
-    return f"{variant.game.title}, {variant.num_players} players, edition {variant.rules['edition']}: {eyes}"
+    return f"{variant.game.title}, {variant.num_players} players, edition {variant.rules['edition']}: {eyes(viewer)}"
 
 
 def _row(ruleset: Ruleset, state: State, all_shown: bool) -> list[str]:
@@ -72,7 +67,7 @@ def _row(ruleset: Ruleset, state: State, all_shown: bool) -> list[str]:
         if number == EMPTY:
             name, value = "empty", ""
         elif state.face_up[slot] or all_shown:
-            name, value = RESOURCES[ruleset.card_resource[number]], _dollars(ruleset.card_value[number])
+            name, value = RESOURCES[ruleset.card_resource[number]], dollars(ruleset.card_value[number])
             if not state.face_up[slot]:
                 name, value = f"({name[: SLOT_WIDTH - 2]})", f"({value})"
         else:
@@ -80,20 +75,17 @@ def _row(ruleset: Ruleset, state: State, all_shown: bool) -> list[str]:
         names.append(name.ljust(SLOT_WIDTH))
         values.append(value.rjust(SLOT_WIDTH))
     numbers = [str(slot).ljust(SLOT_WIDTH) for slot in range(ROW_SLOTS)]
-    return _boxed([numbers, names, values], [SLOT_WIDTH] * ROW_SLOTS, rules_after=())
+    return boxed([numbers, names, values], [SLOT_WIDTH] * ROW_SLOTS, rules_after=())
 
 
 def _holdings(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
     """What is in the supply and what each player has: a line a symbol."""
     players = range(ruleset.num_players)
-    heading = ["", "supply"]
-    for player in players:
-        turn = "▸" if player == state.player and state.phase != OVER else ""
-        heading.append(f"{turn}{_name(player)}{' (you)' if player == viewer else ''}")
+    on_turn = None if state.phase == OVER else int(state.player)
     table = [
-        heading,
-        ["score", "", *(_dollars(state.score[player]) for player in players)],
-        ["hand", "", *(_count(int(state.hand_size[player]), "card") for player in players)],
+        ["", "supply", *(heading(player, viewer, player == on_turn) for player in players)],
+        ["score", "", *(dollars(state.score[player]) for player in players)],
+        ["hand", "", *(counted(int(state.hand_size[player]), "card") for player in players)],
     ]
     persons = {WORKER: state.workers, SALESMAN: state.salesmen, INVESTOR: state.investors}
     for symbol, label in enumerate(SYMBOLS):
@@ -106,11 +98,11 @@ def _holdings(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
                 own = int(state.salesman_owner[symbol]) == player
                 value = (state.captured_best_value if own else state.captured_value)[player, symbol]
                 cards = int(state.captured[player, symbol])
-                holding = f"{cards} {_dollars(value)}" if cards else "-"
+                holding = f"{cards} {dollars(value)}" if cards else "-"
             line.append(f"{holding:<11}{_marks(state, symbol, player)}")
         table.append(line)
     widths = [LABEL_WIDTH, SUPPLY_WIDTH, *[PLAYER_WIDTH] * ruleset.num_players]
-    return _boxed(table, widths, rules_after=(0, 2, 2 + NUM_RESOURCES))
+    return boxed(table, widths, rules_after=(0, 2, 2 + NUM_RESOURCES))
 
 
 def _marks(state: State, symbol: int, owner: int) -> str:
@@ -126,14 +118,14 @@ def _cards(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
     lines = []
     for player in range(ruleset.num_players):
         if viewer is None or player == viewer:
-            lines += _wrapped(f"Hand of {_name(player)}: {_kinds(state.hand[player])}")
+            lines += wrapped(f"Hand of {seat_name(player)}: {inventory(state.hand[player], KINDS)}")
     if viewer is not None and ruleset.num_players == 2:
         other = 1 - viewer
-        lines += _wrapped(f"Known in the hand of {_name(other)}: {_kinds(state.known[other])}")
-        lines += _wrapped(f"Known to {_name(other)} in yours: {_kinds(state.known[viewer])}")
-    lines += _wrapped(f"Discard pile, {_count(int(state.discard_size), 'card')}: {_kinds(state.discard)}")
+        lines += wrapped(f"Known in the hand of {seat_name(other)}: {inventory(state.known[other], KINDS)}")
+        lines += wrapped(f"Known to {seat_name(other)} in yours: {inventory(state.known[viewer], KINDS)}")
+    lines += wrapped(f"Discard pile, {counted(int(state.discard_size), 'card')}: {inventory(state.discard, KINDS)}")
     stacks = (int(state.action_stack_size), int(state.resource_stack_size))
-    lines += _wrapped(f"Action stack: {_count(stacks[0], 'card')}. Resource stack: {_count(stacks[1], 'card')}.")
+    lines += wrapped(f"Action stack: {counted(stacks[0], 'card')}. Resource stack: {counted(stacks[1], 'card')}.")
     return lines
 
 
@@ -142,12 +134,10 @@ def _turn(ruleset: Ruleset, state: State) -> str:
     turn, most = int(state.turn), int(ruleset.max_turns)
     if state.phase == OVER:
         scores = [int(state.score[player]) for player in range(ruleset.num_players)]
-        winners = [_name(player) for player, score in enumerate(scores) if score == max(scores)]
-        why = " (the turn limit)" if state.truncated else ""
-        return f"The game is over after {_count(turn, 'turn')}{why}; won by {' and '.join(winners)}."
-    told = f"Turn {turn + 1} of at most {most}: {_name(int(state.player))} {_decision(state)}."
+        return game_over(turn, "turn", scores, bool(state.truncated))
+    told = f"Turn {turn + 1} of at most {most}: {seat_name(int(state.player))} {_decision(state)}."
     if state.turns_to_end > 0:
-        told += f" The end is in sight: {_count(int(state.turns_to_end), 'turn')} to go, this one included."
+        told += f" The end is in sight: {counted(int(state.turns_to_end), 'turn')} to go, this one included."
     return told
 
 
@@ -167,45 +157,3 @@ def _decision(state: State) -> str:
             next_card = f"one more card not showing {symbol} completes it"
         return f"pays for '{ACTION_NAMES[CARD_ACTIONS + int(state.chosen)]}', {next_card}"
     return "waits for the cards to be shuffled"
-
-
-def _name(player: int) -> str:
-    return f"player_{player}"
-
-
-def _dollars(thousands: int) -> str:
-    return f"${int(thousands) * DOLLARS}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def _kinds(counts: Iterable[int]) -> str:
-    """Action cards by kind, with their number where there is more than one."""
-    cards = [
-        KINDS[kind] if count == 1 else f"{int(count)}{TOGETHER}{KINDS[kind]}"
-        for kind, count in enumerate(counts)
-        if count > 0
-    ]
-    return ", ".join(cards) if cards else "none"
-
-
-def _wrapped(text: str) -> list[str]:
-    lines = textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    return [line.replace(TOGETHER, " ") for line in lines]
-
-
-def _boxed(table: Sequence[Sequence[str]], widths: Sequence[int], rules_after: Sequence[int]) -> list[str]:
-    """`table` in a box, with a line under each of the rows `rules_after`."""
-
-    def rule(left: str, cross: str, right: str) -> str:
-        return left + cross.join("─" * (width + 2) for width in widths) + right
-
-    lines = [rule("┌", "┬", "┐")]
-    for number, row in enumerate(table):
-        lines.append("│" + "│".join(f" {cell:<{width}} " for cell, width in zip(row, widths, strict=True)) + "│")
-        if number in rules_after:
-            lines.append(rule("├", "┼", "┤"))
-    lines.append(rule("└", "┴", "┘"))
-    return lines

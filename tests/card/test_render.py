@@ -9,6 +9,7 @@ from siberia_env import loops
 from siberia_env.card import render
 from siberia_env.card.state import FIRST_CARD, LAST_OF_TWO, PAYING, SECOND_CARD
 from siberia_env.game import States, Variant, find_game
+from siberia_env.text import WIDTH
 
 PLAYER_COUNTS = (2, 3, 4)
 
@@ -99,7 +100,7 @@ def test_every_position_is_drawn_within_100_columns(players: int) -> None:
     for states in found[::3] + found[-1:]:
         for viewer in (None, *range(players)):
             lines = render.ansi(variant, states, 0, viewer).split("\n")
-            assert max(map(len, lines)) <= render.WIDTH
+            assert max(map(len, lines)) <= WIDTH
             assert len({len(line) for line in lines if line.startswith(("│", "┌", "├", "└"))}) == 2  # row and table
             assert f"{players} players, edition digital" in lines[0]
 

@@ -1,0 +1,408 @@
+"""The board game's table as plain text, at most 100 columns wide, with a map.
+
+A view belongs to a seat: what that player can't see (B29) is left out, so two positions that a player can't tell
+apart have the same text. Without a seat everything is shown. The suite's own map is drawn, west to the left; a map
+from a component file is shown as a table of its areas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from siberia_env.board.actions import PAWN
+from siberia_env.board.components import (
+    ACTIONS,
+    COUNTERS_DRAWN,
+    DEFAULT_AREAS,
+    DEFAULT_ARROWS,
+    EMPTY_RESERVES_TO_END,
+    KINDS,
+    NUM_EXCHANGES,
+    NUM_KINDS,
+    PANEL_LIMIT,
+    PERSONS,
+    SIDES,
+    SPACES,
+    START,
+    VLADIVOSTOK,
+    Components,
+    all_exchanges,
+)
+from siberia_env.board.rules import empty_reserves, end_is_due, exchange_row, person_action, resource_action
+from siberia_env.board.state import (
+    AT_PERSON,
+    AT_RESEARCH,
+    AT_RESOURCE,
+    CHOOSE_AREA,
+    CHOOSE_EXCHANGE,
+    CHOOSE_RESOURCE,
+    CHOOSE_SIDE,
+    DISCARD,
+    EMPTY,
+    MOVE_FROM,
+    MOVE_TO,
+    NOBODY,
+    NOT_PLACED,
+    OVER,
+    PLACE,
+    PUT_WILDCARD,
+    RECALL_PAWN,
+    SETUP,
+    TAKE_PAWN,
+    TAKE_TILE,
+    TURN,
+    Ruleset,
+    State,
+)
+from siberia_env.game import States, Variant
+from siberia_env.tables import NUM_RESOURCES, RESOURCES
+from siberia_env.text import WIDTH, boxed, counted, dollars, eyes, game_over, heading, inventory, seat_name, wrapped
+
+#: The map of `DEFAULT_AREAS` and `DEFAULT_ARROWS`; two lines below each name are filled in. A test follows its lines.
+DRAWN_MAP = """\
+┌──────────────────┐            ┌──────────────────┐                            ┌──────────────────┐
+│ Yamal            │            │ Taymyr           ├────────────────────────────┤ Chukotka         │
+│                  ├────────────┤                  │                            │                  │
+│                  │            │                  ├────────┐          ┌────────┤                  │
+└────┬────┬────┬───┘            └───────┬──────────┘        │          │        └────────┬─────────┘
+     │    │    │                        │                   │          │                 │
+     │    │    │                        │                   │          │                 │
+     │    │    │          ┌─────────────┴────┐          ┌───┴──────────┴───┐    ┌────────┴─────────┐
+     │    │    │          │ Evenkia          │          │ Yakutia          ├────┤ Magadan          │
+     │    │    └──────────┤                  ├──────────┤                  │    │                  │
+     │    │               │                  ├────────┐ │                  ├─┐  │                  │
+     │    │               └─────────────┬────┘        │ └───────┬─────────┬┘ │  └────────┬─────────┘
+     │    └───────────────────┐         │             │         │         │  └──────┐    │
+     │                        │         │             │         │         │         │    │
+┌────┴─────────────┐      ┌───┴─────────┴────┐    ┌───┴─────────┴────┐    │     ┌───┴────┴─────────┐
+│ Novosibirsk      │      │ Krasnoyarsk      │    │ Irkutsk          │    │     │ Khabarovsk       │
+│                  ├──────┤                  ├────┤                  │    │     │                  │
+│                  │      │                  │    │                  │    │     │                  │
+└──────────────────┘      └──────────────────┘    └─┬────────────────┘    │     └──┬─────┬─────────┘
+                                                    │                     │ ┌──────┘     ▲
+                                                    │                     │ │            │
+                                  ┌─────────────────┴┐    ┌───────────────┴─┴┐  ┌────────┴─────────┐
+                                  │ Zabaykalye       │    │ Amur             │  │ Vladivostok      │
+                                  │                  ├────┤                  ├◄─┤                  │
+                                  │                  │    │                  │  │                  │
+                                  └──────────────────┘    └──────────────────┘  └──────────────────┘
+"""
+
+ROOM = 17  #: columns for what lies and stands in a drawn area
+EXHAUSTED = "exhausted"
+SHADE = "▒"
+UNCOVERED = "·"
+TILE_MARK = "tile"
+TIMES = "\N{MULTIPLICATION SIGN}"
+NEW = "+"  #: before a counter that has been placed while the others still place
+
+AREA_WIDTH, CUBES_WIDTH, WORKERS_WIDTH, STEPS_WIDTH = 17, 15, 21, 5
+TRADE_WIDTH, SALESMEN_WIDTH = 17, 21
+ACTION_WIDTH, PLAYER_WIDTH, TOKEN_WIDTH = 11, 18, 8
+
+#: Resources, persons and managers are called by their first two letters where there is little room.
+SHORT = {name: name[:2] for name in (*RESOURCES, *PERSONS, "manager")}
+SHORT_KINDS = tuple("/".join(SHORT[part] for part in kind.split("/")) for kind in KINDS)
+MAP_LEGEND = f"Cubes: {', '.join(f'{SHORT[resource]} {resource}' for resource in RESOURCES)}."
+PANEL_LEGEND = (
+    f"ga/lo: a counter with gas and the logistician, and so on; ma: a manager; {TILE_MARK}: an investment tile; "
+    f"{UNCOVERED}: a space that is uncovered; {NEW}: placed in this round, not yet shown to the others."
+)
+
+
+def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> str:
+    """The game in `states[index]` as the seat `viewer` sees it; None sees everything."""
+    ruleset, state, components = variant.rulesets[0], states[index], variant.components
+    names = variant.names_in_play(states, index)
+    lines = [
+        _title(variant, viewer),
+        *(_drawn_map if _is_drawn(components) else _table_of_areas)(ruleset, state, components, viewer),
+        *wrapped(f"{MAP_LEGEND} {_workers_legend(ruleset, viewer)}"),
+        *_trade(ruleset, state, components, viewer),
+        *_panels(ruleset, state, viewer),
+        *wrapped(PANEL_LEGEND),
+        "",
+        *_supplies(ruleset, state, viewer),
+        *wrapped(_end(ruleset, state)),
+        *wrapped(_turn(ruleset, state, components, names, viewer)),
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _title(variant: Variant, viewer: int | None) -> str:
+    cards = ", with salesman cards" if variant.rules["salesman_cards"] else ""
+    return f"{variant.game.title}, {variant.num_players} players{cards}: {eyes(viewer)}"
+
+
+# ---------------------------------------------------------------- the map
+
+
+def _is_drawn(components: Components) -> bool:
+    """Whether the drawn map is the one that is played on; the order of areas and neighbours doesn't matter."""
+    areas = {area: set(adjacent) for area, adjacent in components.areas.items()}
+    drawn = {area: set(adjacent) for area, adjacent in DEFAULT_AREAS.items()}
+    return areas == drawn and set(components.arrows) == set(DEFAULT_ARROWS)
+
+
+def _drawn_map(ruleset: Ruleset, state: State, components: Components, viewer: int | None) -> list[str]:
+    lines = [line.ljust(WIDTH) for line in DRAWN_MAP.splitlines()]
+
+    def write(row: int, column: int, text: str) -> None:
+        lines[row] = lines[row][:column] + text.ljust(ROOM) + lines[row][column + ROOM :]
+
+    for place, name in [*enumerate(components.areas), (VLADIVOSTOK, START)]:
+        row = next(number for number, line in enumerate(DRAWN_MAP.splitlines()) if name in line)
+        column = lines[row].index(name)
+        if _is_exhausted(state, place):
+            write(row + 1, column, f" {EXHAUSTED} ".center(ROOM, SHADE))
+            write(row + 2, column, SHADE * ROOM)
+        else:
+            write(row + 1, column, _cubes(state, place))
+            write(row + 2, column, _fitted(_pawns(ruleset, state.workers, place, viewer), ROOM))
+    return lines
+
+
+def _table_of_areas(ruleset: Ruleset, state: State, components: Components, viewer: int | None) -> list[str]:
+    """What lies and stands in each area, where a step leads, and how far it is from the viewer's nearest worker."""
+    names = list(components.areas)
+    away = None if viewer is None else _steps_away(ruleset, state, viewer)
+    table = [["area", "cubes", "workers", *([] if away is None else ["steps"]), "a step leads to"]]
+    for place, name in [*enumerate(names), (VLADIVOSTOK, START)]:
+        cubes = EXHAUSTED if _is_exhausted(state, place) else _cubes(state, place)
+        leads = ", ".join(other for area, other in enumerate(names) if (int(state.steps[place]) >> area) & 1)
+        workers = _fitted(_pawns(ruleset, state.workers, place, viewer), WORKERS_WIDTH)
+        table.append([name, cubes, workers, *([] if away is None else [away.get(place, "-")]), leads])
+    widths = [AREA_WIDTH, CUBES_WIDTH, WORKERS_WIDTH, *([] if away is None else [STEPS_WIDTH])]
+    widths.append(WIDTH - 4 - sum(width + 3 for width in widths))
+    lines = boxed(table, widths, rules_after=(0, len(names)))
+    if away is not None:
+        lines += wrapped("Steps: from your nearest worker; exhausted areas are passed through at no cost.")
+    return lines
+
+
+def _steps_away(ruleset: Ruleset, state: State, player: int) -> dict[int, str]:
+    """B17: how many steps each place is from the nearest worker of the player, where a way leads there."""
+    places = [*range(ruleset.num_areas), VLADIVOSTOK]
+    found = {place: 0 for place in places if state.workers[player, place] > 0}
+    pending = list(found)
+    for place in pending:  # grows while it is gone through
+        for area in range(ruleset.num_areas):
+            if (int(state.steps[place]) >> area) & 1 and area not in found:
+                found[area] = found[place] + 1
+                pending.append(area)
+    return {place: str(steps) for place, steps in found.items()}
+
+
+def _is_exhausted(state: State, place: int) -> bool:
+    """B22: an area without a cube; before the setup no area has one."""
+    return place != VLADIVOSTOK and state.phase != SETUP and not (int(state.open) >> place) & 1
+
+
+def _cubes(state: State, place: int) -> str:
+    lying = [(int(cubes) >> place) & 1 for cubes in state.lying]
+    return " ".join(SHORT[resource] for resource, lies in zip(RESOURCES, lying, strict=True) if lies)
+
+
+def _pawns(ruleset: Ruleset, pawns: Any, place: int, viewer: int | None) -> list[str]:
+    """Whose pawns are at a place: `you` or `p1`, with their number where there is more than one."""
+    shown = []
+    for player in range(ruleset.num_players):
+        number = int(pawns[player, place])
+        if number:
+            shown.append(_short_name(player, viewer) + (f"{TIMES}{number}" if number > 1 else ""))
+    return shown
+
+
+def _fitted(words: Sequence[str], width: int) -> str:
+    """The words with spaces between them if there is room for those."""
+    text = " ".join(words)
+    return text if len(text) <= width else "".join(words)
+
+
+def _short_name(player: int, viewer: int | None) -> str:
+    return "you" if player == viewer else f"p{player}"
+
+
+def _workers_legend(ruleset: Ruleset, viewer: int | None) -> str:
+    other = 1 if viewer == 0 else 0
+    own = "" if viewer is None else f"you, you{TIMES}2: one or two pawns of your own; "
+    return f"Workers and salesmen: {own}p{other}: one of {seat_name(other)}."
+
+
+# ---------------------------------------------------------------- exchanges, panels, supplies
+
+
+def _trade(ruleset: Ruleset, state: State, components: Components, viewer: int | None) -> list[str]:
+    """Active prices and salesmen, salesman cards, reserves of cubes, and what each player gets for a cube now."""
+    box, players = all_exchanges(components), range(ruleset.num_players)
+    table = [["exchange", *RESOURCES, "salesmen"]]
+    for exchange in range(NUM_EXCHANGES):
+        salesmen = _fitted(_pawns(ruleset, state.salesmen, exchange, viewer), SALESMEN_WIDTH)
+        if exchange <= state.sides_chosen:
+            row = exchange_row(state, exchange)
+            table.append([box[row], *_prices(ruleset.price[row]), salesmen])
+        else:  # B9: both sides, until one is chosen
+            first = 1 + SIDES * (exchange - 1)
+            table += [[f"{box[row]} ?", *_prices(ruleset.price[row]), ""] for row in range(first, first + SIDES)]
+    rules_after = [0, len(table) - 1]
+    if ruleset.salesman_cards:
+        holders = ["-" if owner == NOBODY else _short_name(int(owner), viewer) for owner in state.card_owner]
+        table += [["salesman card", *_prices(ruleset.card_price), ""], ["held by", *holders, ""]]
+        rules_after.append(len(table) - 1)
+    table.append(["cubes in reserve", *(str(int(cubes)) for cubes in state.reserve), ""])
+    rules_after.append(len(table) - 1)
+    for player in players:
+        table.append([f"best price, {_short_name(player, viewer)}", *_prices(state.best_price[player]), ""])
+    widths = [TRADE_WIDTH, *[len("charcoal")] * NUM_RESOURCES, SALESMEN_WIDTH]
+    return boxed(table, widths, rules_after)
+
+
+def _prices(prices: Sequence[int]) -> list[str]:
+    return [dollars(price) if price else "-" for price in prices]
+
+
+def _panels(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
+    """What each player has, and what lies on the panels: a line an action."""
+    players = range(ruleset.num_players)
+    on_turn = None if state.phase == OVER else int(state.player)
+
+    table = [
+        ["", *(heading(player, viewer, player == on_turn) for player in players)],
+        ["money", *(dollars(state.money[player]) for player in players)],
+        ["pawns", *(f"{int(state.pawns[player])} in reserve" for player in players)],
+        ["counters", *(f"{int(state.counters[player])} on the panel" for player in players)],
+        ["this round", *(_in_this_round(state, player) for player in players)],
+    ]
+    rules_after = [0, len(table) - 1]
+    for action, label in enumerate(ACTIONS):
+        table.append([label, *(_spaces(state, player, action, viewer) for player in players)])
+    rules_after.append(len(table) - 1)
+    table.append(["research", *(_at_research(state, player, viewer) for player in players)])
+    return boxed(table, [ACTION_WIDTH, *[PLAYER_WIDTH] * ruleset.num_players], rules_after)
+
+
+def _in_this_round(state: State, player: int) -> str:
+    told = ["starts"] if player == state.start else []
+    if (int(state.passed) >> player) & 1:
+        told.append("passed")
+    return ", ".join(told)
+
+
+def _shows_new_counters(state: State, player: int, viewer: int | None) -> bool:
+    """B29: until all have placed, new counters and where they go are seen by their player alone."""
+    return state.phase == PLACE and viewer in (None, player)
+
+
+def _new_counters(state: State, player: int, where: int) -> list[int]:
+    """B12: the kinds of the new counters that go (or, with NOT_PLACED, still have to go) there."""
+    return [int(kind) for kind, plan in zip(state.drawn[player], state.plan[player], strict=True) if plan == where]
+
+
+def _spaces(state: State, player: int, action: int, viewer: int | None) -> str:
+    """What covers the two spaces of an action."""
+    covers = [SHORT_KINDS[kind] for kind in state.panel[player, action] if kind != EMPTY]
+    if state.tiles[player, action]:
+        covers.append(TILE_MARK)
+    if _shows_new_counters(state, player, viewer):
+        for where, action_of in ((AT_PERSON, person_action), (AT_RESOURCE, resource_action)):
+            covers += [
+                NEW + SHORT_KINDS[kind] for kind in _new_counters(state, player, where) if action_of(kind) == action
+            ]
+    covers += [UNCOVERED] * (SPACES - len(covers))
+    return "".join(cover.ljust(TOKEN_WIDTH) for cover in covers).rstrip()
+
+
+def _at_research(state: State, player: int, viewer: int | None) -> str:
+    """B15: the counters at research that still have to be resolved; a resource's count, not its persons."""
+    counts = [int(count) for count in state.research[player]]
+    if _shows_new_counters(state, player, viewer):
+        for kind in _new_counters(state, player, AT_RESEARCH):
+            counts[kind % NUM_RESOURCES if kind < NUM_KINDS - 1 else NUM_RESOURCES] += 1
+    names = (*(SHORT[resource] for resource in RESOURCES), SHORT["manager"])
+    return " ".join(
+        name if count == 1 else f"{name}{TIMES}{count}" for name, count in zip(names, counts, strict=True) if count
+    )
+
+
+def _supplies(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
+    """The new counters as far as they are seen, the bag and the investment tiles."""
+    lines = []
+    for player in range(ruleset.num_players):
+        left = _new_counters(state, player, NOT_PLACED)
+        if _shows_new_counters(state, player, viewer) and left:
+            lines += wrapped(f"To be placed by {seat_name(player)}: {', '.join(KINDS[kind] for kind in left)}")
+    unseen = [int(count) for count in state.bag]
+    drawn = [player for player in range(ruleset.num_players) if state.phase == PLACE and viewer not in (None, player)]
+    for player in drawn:
+        for kind in state.drawn[player]:
+            unseen[kind] += 1
+    where = "in it, or newly drawn by others" if drawn else "in it"
+    lines += wrapped(f"Bag, {counted(state.bag_size, 'counter')}; {where}: {inventory(unseen, SHORT_KINDS)}")
+    size = int(state.tile_stack_size)
+    lines += wrapped(f"Investment tiles face up: {inventory(state.face_up, ACTIONS)}. Stack: {counted(size, 'tile')}.")
+    if viewer is None and size:
+        order = [ACTIONS[action] for action in state.tile_stack[:size][::-1]]
+        lines += wrapped(f"The stack from the top: {', '.join(order)}")
+    return lines
+
+
+# ---------------------------------------------------------------- the turn and the end
+
+
+def _end(ruleset: Ruleset, state: State) -> str:
+    """B24: how far the end is."""
+    told = (
+        f"Exhausted areas: {int(state.exhausted)} of {int(ruleset.areas_to_end)}. "
+        f"Empty reserves: {empty_reserves(state)} of {EMPTY_RESERVES_TO_END}."
+    )
+    last = end_is_due(ruleset, state) or int(state.rounds) + 1 >= int(ruleset.max_rounds)
+    return f"{told} This is the last round." if last and state.phase not in (SETUP, OVER) else told
+
+
+def _turn(ruleset: Ruleset, state: State, components: Components, names: tuple[str, ...], viewer: int | None) -> str:
+    """Whose decision it is, and what is being decided."""
+    if state.phase == OVER:
+        scores = [int(state.money[player]) for player in range(ruleset.num_players)]
+        return game_over(int(state.rounds), "round", scores, bool(state.truncated))
+    round_number = f"Round {int(state.rounds) + 1} of at most {int(ruleset.max_rounds)}"
+    return f"{round_number}: {seat_name(int(state.player))} {_decision(state, components, names, viewer)}."
+
+
+def _decision(state: State, components: Components, names: tuple[str, ...], viewer: int | None) -> str:
+    phase, player = int(state.phase), int(state.player)
+    if phase == CHOOSE_SIDE:
+        sides = components.exchange_tiles[int(state.sides_chosen)]
+        return f"chooses a side, {sides[0]} or {sides[1]}"
+    if phase == PLACE:
+        if not _shows_new_counters(state, player, viewer):
+            return "places new counters"
+        number = int(state.placed)
+        return f"places {KINDS[state.drawn[player, number]]}, counter {number + 1} of {COUNTERS_DRAWN}"
+    if phase == CHOOSE_AREA:
+        return f"researches, and chooses an area for {RESOURCES[state.resource]}"
+    if phase == MOVE_FROM:
+        return f"chooses the next worker to move, {counted(state.steps_left, 'step')} left"
+    if phase == MOVE_TO:
+        return f"moves a worker out of {_pawn_place(state, names)}, {counted(state.steps_left, 'step')} left"
+    if phase == CHOOSE_EXCHANGE:
+        return f"sends the pawn from {_pawn_place(state, names)} to an exchange"
+    if phase == DISCARD:
+        return f"returns counters to the bag, {int(state.counters[player]) - PANEL_LIMIT} to go"
+    return _DECISIONS.get(phase, "waits for chance")
+
+
+def _pawn_place(state: State, names: tuple[str, ...]) -> str:
+    """Where the chosen pawn stands: `reserve`, an exchange or an area."""
+    place = names[PAWN + int(state.origin)].removeprefix("pawn ")
+    return "the reserve" if place == "reserve" else place
+
+
+_DECISIONS = {
+    TURN: "acts or passes",
+    CHOOSE_RESOURCE: "researches, and chooses a manager's resource",
+    PUT_WILDCARD: "may lay a manager at another action",
+    TAKE_PAWN: "chooses a pawn for an exchange",
+    RECALL_PAWN: "recalls a pawn to Vladivostok",
+    TAKE_TILE: "takes an investment tile",
+}

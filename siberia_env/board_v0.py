@@ -1,0 +1,61 @@
+"""Siberia, the board game, for PettingZoo: `board_v0.env()`, `board_v0.raw_env()`.
+
+Importing this module also registers the game for `pettingzoo.make("aec", "siberia/board_v0")`, where PettingZoo
+has that (from 1.27 on).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from siberia_env.aec import SiberiaAECEnv, register_with_pettingzoo
+from siberia_env.board.components import Components
+
+
+def env(
+    *,
+    num_players: int = 2,
+    rules: Mapping[str, Any] | None = None,
+    components: str | Path | Mapping[str, Any] | Components | None = None,
+    reward: str = "win",
+    render_mode: str | None = None,
+) -> SiberiaAECEnv:
+    """The board game; an illegal action ends it, -1 for the offender and 0 for the others, with a warning.
+
+    Args:
+        num_players: 2 to 4.
+        rules: a mapping of options. `sides` of the five exchange tiles (B9): `"choose"` (default; the starting player
+            does), `"random"`, or a list of five exchanges. `salesman_cards`: whether to play with them (B25).
+            `max_rounds`: a game ends after so many, 60 unless given (B24).
+        components: a component file, its content, or ready components; None for the box with the suite's own map and
+            prices.
+        reward: paid once, at the end. `"win"`: with w = 1/k for each of k winners and 0 for the others,
+            (n w - 1)/(n - 1). `"margin"`: own score less the mean of the others', in units of 10 000 dollars.
+            `"score"`: the own score, in thousands of dollars.
+        render_mode: None; `"ansi"`: `render()` returns a text; `"human"`: it is printed after every step.
+
+    Raises:
+        ConfigurationError: one of these is not to be had.
+    """
+    return SiberiaAECEnv("board", num_players, rules, components, reward, render_mode, illegal_action_ends=True)
+
+
+def raw_env(
+    *,
+    num_players: int = 2,
+    rules: Mapping[str, Any] | None = None,
+    components: str | Path | Mapping[str, Any] | Components | None = None,
+    reward: str = "win",
+    render_mode: str | None = None,
+) -> SiberiaAECEnv:
+    """The board game; an illegal action raises `IllegalActionError` and changes nothing. Options as for `env`.
+
+    Raises:
+        ConfigurationError: one of the options is not to be had.
+    """
+    return SiberiaAECEnv("board", num_players, rules, components, reward, render_mode)
+
+
+register_with_pettingzoo("board")
