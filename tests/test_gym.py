@@ -11,9 +11,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import siberia_env
-from siberia_env import card_v0
 from siberia_env.errors import ConfigurationError, IllegalActionError
 from siberia_env.gym import SiberiaEnv
+from tests.games import CASES, GameCase
 
 PLAYER_COUNTS = (2, 3, 4)
 
@@ -23,10 +23,11 @@ def last_legal(observation: Any, mask: Any) -> int:
 
 
 def play_out(env: SiberiaEnv) -> tuple[list[float], dict[str, Any]]:
-    """The last legal action until the end; the rewards, and the last info."""
+    """Legal actions of all kinds until the end; the rewards, and the last info."""
     rewards, info, over = [], {}, False
     while not over:
-        observation, reward, over, truncated, info = env.step(int(np.flatnonzero(env.action_masks())[-1]))
+        legal = np.flatnonzero(env.action_masks())
+        observation, reward, over, truncated, info = env.step(int(legal[7 * len(rewards) % len(legal)]))
         assert env.observation_space.contains(observation)
         assert observation["action_mask"] is info["action_mask"]
         assert observation["action_mask"].any() != over
@@ -37,8 +38,8 @@ def play_out(env: SiberiaEnv) -> tuple[list[float], dict[str, Any]]:
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 @pytest.mark.parametrize("seat", [1, None])
-def test_passes_gymnasiums_check(players: int, seat: int | None) -> None:
-    env = gymnasium.make("siberia/Card-v0", num_players=players, seat=seat, render_mode="ansi")
+def test_passes_gymnasiums_check(case: GameCase, players: int, seat: int | None) -> None:
+    env = gymnasium.make(case.gym_id, num_players=players, seat=seat, render_mode="ansi")
     assert isinstance(env.unwrapped, SiberiaEnv)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -47,14 +48,15 @@ def test_passes_gymnasiums_check(players: int, seat: int | None) -> None:
 
 def test_is_registered_by_the_package() -> None:
     assert siberia_env.__version__
-    assert gymnasium.spec("siberia/Card-v0").entry_point == "siberia_env.gym:SiberiaEnv"
+    for case in CASES:
+        assert gymnasium.spec(case.gym_id).entry_point == "siberia_env.gym:SiberiaEnv"
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_plays_the_same_game_as_the_table(players: int) -> None:
+def test_plays_the_same_game_as_the_table(case: GameCase, players: int) -> None:
     seat = players - 1
-    env = SiberiaEnv(num_players=players, opponents=last_legal, seat=seat)
-    table = card_v0.raw_env(num_players=players)
+    env = SiberiaEnv(case.name, num_players=players, opponents=last_legal, seat=seat)
+    table = case.module.raw_env(num_players=players)
     observation, info = env.reset(seed=12)
     table.reset(seed=12)
     assert info["seat"] == seat
@@ -78,8 +80,8 @@ def test_plays_the_same_game_as_the_table(players: int) -> None:
         table.reset()
 
 
-def test_the_seat_rotates_by_game() -> None:
-    env = SiberiaEnv(num_players=3, seat=None)
+def test_the_seat_rotates_by_game(case: GameCase) -> None:
+    env = SiberiaEnv(case.name, num_players=3, seat=None)
     env.reset(seed=1)
     seats = []
     for _ in range(6):
@@ -89,9 +91,9 @@ def test_the_seat_rotates_by_game() -> None:
     assert seats == [1, 2, 0, 1, 2, 0]
 
 
-def test_opponents_sit_after_the_learner_in_order() -> None:
+def test_opponents_sit_after_the_learner_in_order(case: GameCase) -> None:
     asked: list[tuple[str, int]] = []
-    env = SiberiaEnv(num_players=3, seat=None)
+    env = SiberiaEnv(case.name, num_players=3, seat=None)
 
     def note(name: str) -> Any:
         def act(observation: Any, mask: Any) -> int:
@@ -109,25 +111,29 @@ def test_opponents_sit_after_the_learner_in_order() -> None:
     assert set(asked) == {("first", 1), ("second", 2)}
 
 
-def test_random_opponents_follow_from_the_seed() -> None:
+def test_random_opponents_follow_from_the_seed(case: GameCase) -> None:
     ends = []
     for seed in (4, 4, 5):
-        env = SiberiaEnv(num_players=4, reward="score")
+        env = SiberiaEnv(case.name, num_players=4, reward="score")
         env.reset(seed=seed)
         ends.append(play_out(env)[1]["scores"])
     assert ends[0] == ends[1] != ends[2]
 
 
-def test_the_reward_comes_at_the_end() -> None:
-    env = SiberiaEnv(reward="score", seat=1)
-    env.reset(seed=3)
-    rewards, info = play_out(env)
-    assert set(rewards[:-1]) == {0.0}
-    assert rewards[-1] * 1000 == info["scores"]["player_1"] > 0
+def test_the_reward_comes_at_the_end(case: GameCase) -> None:
+    env = SiberiaEnv(case.name, reward="score", seat=1)
+    paid = 0
+    for seed in range(3, 7):
+        env.reset(seed=seed)
+        rewards, info = play_out(env)
+        assert set(rewards[:-1]) == {0.0}
+        assert rewards[-1] * 1000 == info["scores"]["player_1"]
+        paid += rewards[-1] > 0
+    assert paid > 0
 
 
-def test_an_illegal_action_ends_the_game(capsys: pytest.CaptureFixture[str]) -> None:
-    env = SiberiaEnv(seat=1)
+def test_an_illegal_action_ends_the_game(case: GameCase, capsys: pytest.CaptureFixture[str]) -> None:
+    env = SiberiaEnv(case.name, seat=1)
     env.reset(seed=3)
     action = int(np.flatnonzero(~env.action_masks())[0])
     observation, reward, over, truncated, info = env.step(action)
@@ -140,23 +146,23 @@ def test_an_illegal_action_ends_the_game(capsys: pytest.CaptureFixture[str]) -> 
     assert env.action_masks().any()
 
 
-@pytest.mark.parametrize("action", [46, -1, 1.5, None, "draw 1"])
-def test_what_is_no_action_is_refused(action: Any) -> None:
-    env = SiberiaEnv()
+@pytest.mark.parametrize("action", [1000, -1, 1.5, None, "draw 1"])
+def test_what_is_no_action_is_refused(case: GameCase, action: Any) -> None:
+    env = SiberiaEnv(case.name)
     env.reset(seed=3)
     with pytest.raises(IllegalActionError, match="action is not in action space"):
         env.step(action)
     assert env.action_masks().any()
 
 
-def test_an_opponents_illegal_action_is_an_error() -> None:
-    env = SiberiaEnv(opponents=lambda observation, mask: int(np.flatnonzero(mask == 0)[0]), seat=1)
+def test_an_opponents_illegal_action_is_an_error(case: GameCase) -> None:
+    env = SiberiaEnv(case.name, opponents=lambda observation, mask: int(np.flatnonzero(mask == 0)[0]), seat=1)
     with pytest.raises(IllegalActionError, match="is not legal now; player_0 may"):
         env.reset(seed=3)
 
 
-def test_C17_the_turn_limit_is_a_termination() -> None:
-    env = SiberiaEnv(rules={"max_turns": 4})
+def test_C17_B24_the_limit_is_a_termination(case: GameCase) -> None:
+    env = SiberiaEnv(case.name, rules=case.short)
     env.reset(seed=1)
     _, info = play_out(env)
     assert info["truncated"] is True
@@ -176,24 +182,30 @@ def test_C17_the_turn_limit_is_a_termination() -> None:
         ({"game": "chess"}, "no game 'chess'"),
     ],
 )
-def test_options_that_are_not_to_be_had(options: dict[str, Any], message: str) -> None:
+def test_options_that_are_not_to_be_had(case: GameCase, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        SiberiaEnv(**options)
+        SiberiaEnv(**{"game": case.name, **options})
 
 
-def test_calls_before_reset_are_refused() -> None:
-    env = SiberiaEnv(render_mode="ansi")
+def test_options_that_a_game_does_not_have(case: GameCase) -> None:
+    for options, message in case.bad:
+        with pytest.raises(ConfigurationError, match=message):
+            SiberiaEnv(case.name, **options)
+
+
+def test_calls_before_reset_are_refused(case: GameCase) -> None:
+    env = SiberiaEnv(case.name, render_mode="ansi")
     with pytest.raises(AssertionError, match=r"reset\(\) needs to be called before step"):
         env.step(0)
     with pytest.raises(AssertionError, match=r"reset\(\) needs to be called before render"):
         env.render()
 
 
-def test_render_shows_the_learners_view(capsys: pytest.CaptureFixture[str]) -> None:
-    env = SiberiaEnv(seat=1, render_mode="ansi")
+def test_render_shows_the_learners_view(case: GameCase, capsys: pytest.CaptureFixture[str]) -> None:
+    env = SiberiaEnv(case.name, seat=1, render_mode="ansi")
     env.reset(seed=1)
     assert "seen by player_1" in env.render()
-    printed = SiberiaEnv(seat=1, render_mode="human")
+    printed = SiberiaEnv(case.name, seat=1, render_mode="human")
     printed.reset(seed=1)
     assert printed.render() is None
     assert capsys.readouterr().out == f"{env.render()}\n" * 2

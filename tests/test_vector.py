@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pickle
 import subprocess
@@ -14,9 +15,9 @@ import numpy as np
 import pytest
 
 from siberia_env import loops, vector
-from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError, IllegalActionError, SiberiaError
 from siberia_env.vector import Step
+from tests.games import CASES, GameCase
 
 PLAYER_COUNTS = (2, 3, 4)
 
@@ -39,12 +40,12 @@ def snapshot(step: Step) -> dict[str, np.ndarray[Any, Any]]:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_shapes_and_types(players: int) -> None:
-    env = vector.make("card", num_envs=5, num_players=players)
+def test_shapes_and_types(case: GameCase, players: int) -> None:
+    env = vector.make(case.name, num_envs=5, num_players=players)
     step = env.reset()
     shapes = {
-        "observation": ((5, GAME.observation_size), np.float32),
-        "mask": ((5, GAME.num_actions), np.int8),
+        "observation": ((5, case.game.observation_size), np.float32),
+        "mask": ((5, case.game.num_actions), np.int8),
         "num_legal": ((5,), np.int16),
         "player": ((5,), np.int8),
         "reward": ((5, players), np.float32),
@@ -60,24 +61,24 @@ def test_shapes_and_types(players: int) -> None:
             assert (array.shape, array.dtype) == (shape, dtype), name
         assert np.array_equal(step.num_legal, step.mask.sum(axis=1))
         step = env.step(pick(step, draw))
-    assert env.game is GAME
+    assert env.game is case.game
     assert env.num_players == players
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 @pytest.mark.parametrize("reward", loops.REWARDS)
-def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(players: int, reward: str) -> None:
+def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(case: GameCase, players: int, reward: str) -> None:
     """Beside each slot the same games are played one by one, with single-game kernels."""
-    games, rules = 3, {"max_turns": 30}
-    env = vector.make("card", num_envs=games, num_players=players, seed=9, rules=rules, reward=reward)
+    games, game = 3, case.game
+    env = vector.make(case.name, num_envs=games, num_players=players, seed=9, rules=case.medium, reward=reward)
     variant = env.variant
     step = env.reset()
     single, episodes, lengths = variant.new_states(games), [0] * games, [0] * games
     for slot in range(games):
         loops.deal_at(variant.rulesets, single, slot, np.uint64(9), slot, 0)
-    observation, mask = np.zeros(GAME.observation_size, np.float32), np.zeros(GAME.num_actions, np.int8)
-    ended = 0
-    for draw in range(700):
+    observation, mask = np.zeros(game.observation_size, np.float32), np.zeros(game.num_actions, np.int8)
+    ended = paid = 0
+    for draw in range(case.medium_steps):
         actions = pick(step, draw)
         step = env.step(actions)
         for slot in range(games):
@@ -94,6 +95,7 @@ def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(players: int, rewa
                 assert step.final_length[slot] == lengths[slot]
                 assert step.final_truncated[slot] == bool(single[slot].truncated)
                 np.testing.assert_allclose(step.reward[slot], slow_reward(reward, scores), rtol=1e-6)
+                paid += step.reward[slot].any()
                 episodes[slot], lengths[slot] = episodes[slot] + 1, 0
                 loops.deal_at(variant.rulesets, single, slot, np.uint64(9), slot, episodes[slot])
             else:
@@ -106,6 +108,7 @@ def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(players: int, rewa
             assert np.array_equal(step.mask[slot], mask)
         assert env.states.tobytes() == single.tobytes()
     assert ended > 3 * games
+    assert paid > games
 
 
 def slow_reward(kind: str, scores: np.ndarray[Any, Any]) -> list[float]:
@@ -120,8 +123,8 @@ def slow_reward(kind: str, scores: np.ndarray[Any, Any]) -> list[float]:
     return [(players * (share if own == best else 0) - 1) / (players - 1) for own in scores]
 
 
-def test_finals_stay_until_the_next_game_of_the_row_ends() -> None:
-    env = vector.make("card", num_envs=4, seed=1, rules={"max_turns": 20})
+def test_finals_stay_until_the_next_game_of_the_row_ends(case: GameCase) -> None:
+    env = vector.make(case.name, num_envs=4, seed=1, rules=case.short)
     step = env.reset()
     kept: dict[int, Any] = {}
     for draw in range(300):
@@ -135,8 +138,8 @@ def test_finals_stay_until_the_next_game_of_the_row_ends() -> None:
     assert len(kept) == 4
 
 
-def test_reset_starts_the_same_games_again_and_a_seed_others() -> None:
-    env = vector.make("card", num_envs=3, seed=4)
+def test_reset_starts_the_same_games_again_and_a_seed_others(case: GameCase) -> None:
+    env = vector.make(case.name, num_envs=3, seed=4)
     first = snapshot(env.reset())
     for draw in range(200):
         env.step(pick(env._step, draw))
@@ -146,11 +149,11 @@ def test_reset_starts_the_same_games_again_and_a_seed_others() -> None:
     other = snapshot(env.reset(seed=5))
     assert not np.array_equal(other["observation"], first["observation"])
     assert np.array_equal(snapshot(env.reset(seed=4))["observation"], first["observation"])
-    assert np.array_equal(vector.make("card", num_envs=3, seed=4).reset().observation, first["observation"])
+    assert np.array_equal(vector.make(case.name, num_envs=3, seed=4).reset().observation, first["observation"])
 
 
-def test_without_observations_the_games_are_the_same() -> None:
-    seeing, blind = (vector.make("card", num_envs=6, observations=seen) for seen in (True, False))
+def test_without_observations_the_games_are_the_same(case: GameCase) -> None:
+    seeing, blind = (vector.make(case.name, num_envs=6, observations=seen) for seen in (True, False))
     one, other = seeing.reset(), blind.reset()
     assert other.observation.shape == (6, 0)
     for draw in range(200):
@@ -163,11 +166,11 @@ def test_without_observations_the_games_are_the_same() -> None:
 # ---------------------------------------------------------------- reproducibility
 
 GAMES_SCRIPT = """
-import hashlib, sys
-import numpy as np
+import json, sys
 from siberia_env import vector
 from tests.test_vector import history
-print(history(vector.make("card", num_envs=6, num_players=3, seed=11, rules={"max_turns": 40}, threads=2)))
+name, rules = sys.argv[1], json.loads(sys.argv[2])
+print(history(vector.make(name, num_envs=6, num_players=3, seed=11, rules=rules, threads=2)))
 """
 
 
@@ -184,9 +187,9 @@ def history(env: vector.VectorEnv, slots: int = 6, steps: int = 400) -> str:
     return digest.hexdigest()
 
 
-def test_the_same_games_whatever_the_batch_the_threads_and_the_process() -> None:
+def test_the_same_games_whatever_the_batch_the_threads_and_the_process(case: GameCase) -> None:
     def games(num_envs: int, threads: int, seed: int = 11) -> str:
-        env = vector.make("card", num_envs=num_envs, num_players=3, seed=seed, rules={"max_turns": 40}, threads=threads)
+        env = vector.make(case.name, num_envs=num_envs, num_players=3, seed=seed, rules=case.short, threads=threads)
         return history(env)
 
     alone = games(6, 1)
@@ -198,27 +201,30 @@ def test_the_same_games_whatever_the_batch_the_threads_and_the_process() -> None
     paths = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "PYTHONPATH": paths}
     other = subprocess.run(
-        [sys.executable, "-c", GAMES_SCRIPT], env=environment, capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", GAMES_SCRIPT, case.name, json.dumps(case.short)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     assert other.stdout.strip() == alone
 
 
-def test_slots_and_episodes_are_different_games() -> None:
-    variant = GAME.variant(2)
+def test_slots_and_episodes_are_different_games(case: GameCase) -> None:
+    variant = case.game.variant(2)
     states = variant.new_states(300)
     for i in range(300):
         loops.deal_at(variant.rulesets, states, i, np.uint64(0), i % 20, i // 20)
-    assert len({row.tobytes() for row in states["hand"]}) == 300
+    assert len({row.tobytes() for row in states[case.dealt]}) == 300
     assert len(set(states["generator"].tolist())) == 300
 
 
 # ---------------------------------------------------------------- rows of a rollout
 
 
-def test_out_takes_what_the_step_would_have_shown() -> None:
-    rules = {"max_turns": 12}
-    plain = vector.make("card", num_envs=4, seed=2, rules=rules)
-    rows = vector.make("card", num_envs=4, seed=2, rules=rules)
+def test_out_takes_what_the_step_would_have_shown(case: GameCase) -> None:
+    plain, rows = (vector.make(case.name, num_envs=4, seed=2, rules=case.short) for _ in range(2))
     step = plain.reset()
     rows.reset()
     rollout = [Step.blank(4, rows.variant) for _ in range(100)]
@@ -236,12 +242,12 @@ def test_out_takes_what_the_step_would_have_shown() -> None:
             shown, kept = getattr(row, name), getattr(step, name)
             assert np.array_equal(shown[step.terminated], kept[step.terminated]), name
     assert ended > 4
-    assert not np.array_equal(rollout[0].mask, rollout[1].mask)
+    assert not np.array_equal(rollout[0].observation, rollout[1].observation)
     assert plain.states.tobytes() == rows.states.tobytes()
 
 
-def test_out_can_be_mixed_with_the_own_arrays() -> None:
-    plain, mixed = (vector.make("card", num_envs=4, seed=2, rules={"max_turns": 12}) for _ in range(2))
+def test_out_can_be_mixed_with_the_own_arrays(case: GameCase) -> None:
+    plain, mixed = (vector.make(case.name, num_envs=4, seed=2, rules=case.short) for _ in range(2))
     step, shown = plain.reset(), mixed.reset()
     row = Step.blank(4, mixed.variant)
     for draw in range(150):
@@ -253,8 +259,8 @@ def test_out_can_be_mixed_with_the_own_arrays() -> None:
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Step)])
-def test_out_of_another_shape_or_type_is_refused_before_anything_moves(name: str) -> None:
-    env = vector.make("card", num_envs=4)
+def test_out_of_another_shape_or_type_is_refused_before_anything_moves(case: GameCase, name: str) -> None:
+    env = vector.make(case.name, num_envs=4)
     step = env.reset()
     before, actions = env.states.tobytes(), pick(step, 0)
     right = getattr(Step.blank(4, env.variant), name)
@@ -266,14 +272,14 @@ def test_out_of_another_shape_or_type_is_refused_before_anything_moves(name: str
         assert env.states.tobytes() == before
 
 
-def test_any_seat_can_be_observed() -> None:
-    env = vector.make("card", num_envs=5, num_players=3, seed=3)
+def test_any_seat_can_be_observed(case: GameCase) -> None:
+    env = vector.make(case.name, num_envs=5, num_players=3, seed=3)
     step = env.reset()
     for draw in range(30):
         step = env.step(pick(step, draw))
     assert np.array_equal(env.observe(step.player), step.observation)
-    single = np.zeros(GAME.observation_size, np.float32)
-    out = np.full((5, GAME.observation_size), np.nan, np.float32)
+    single = np.zeros(case.game.observation_size, np.float32)
+    out = np.full((5, case.game.observation_size), np.nan, np.float32)
     for seat in range(3):
         assert env.observe(np.full(5, seat), out=out) is out
         for row in range(5):
@@ -282,22 +288,23 @@ def test_any_seat_can_be_observed() -> None:
 
 
 @pytest.mark.parametrize("players", [np.full(5, 3), np.full(5, -1), np.zeros(4, int), np.zeros(5), 0])
-def test_seats_that_nobody_sits_on_can_not_be_observed(players: Any) -> None:
-    env = vector.make("card", num_envs=5, num_players=3)
+def test_seats_that_nobody_sits_on_can_not_be_observed(case: GameCase, players: Any) -> None:
+    env = vector.make(case.name, num_envs=5, num_players=3)
     env.reset()
     with pytest.raises(ConfigurationError, match=r"^observe: "):
         env.observe(players)
     with pytest.raises(ConfigurationError, match=r"^observe: out is "):
-        env.observe(np.zeros(5, int), out=np.zeros((4, GAME.observation_size), np.float32))
+        env.observe(np.zeros(5, int), out=np.zeros((4, case.game.observation_size), np.float32))
 
 
 # ---------------------------------------------------------------- illegal actions
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("wrong", [-1, -(2**62), 51 + 1000, GAME.num_actions, 2**62])
-def test_illegal_actions_are_named_and_no_game_moves(wrong: int, threads: int) -> None:
-    env = vector.make("card", num_envs=6, seed=1, threads=threads)
+@pytest.mark.parametrize("wrong", [-1, -(2**62), 1051, None, 2**62])
+def test_illegal_actions_are_named_and_no_game_moves(case: GameCase, wrong: int | None, threads: int) -> None:
+    wrong = case.game.num_actions if wrong is None else wrong
+    env = vector.make(case.name, num_envs=6, seed=1, threads=threads)
     step = env.reset()
     actions = pick(step, 0)
     actions[[1, 4]] = wrong
@@ -310,16 +317,16 @@ def test_illegal_actions_are_named_and_no_game_moves(wrong: int, threads: int) -
     env.close()
 
 
-def test_an_action_of_another_decision_is_illegal() -> None:
-    env = vector.make("card", num_envs=2)
+def test_an_action_of_another_decision_is_illegal(case: GameCase) -> None:
+    env = vector.make(case.name, num_envs=2)
     env.reset()
-    draw = env.variant.action_number("draw 1")
-    with pytest.raises(IllegalActionError, match=rf"games 1 \(action {draw}\); no game has moved"):
-        env.step([env.variant.action_number("reveal 3"), draw])
+    first, not_yet = (env.variant.action_number(name) for name in (case.first, case.not_yet))
+    with pytest.raises(IllegalActionError, match=rf"games 1 \(action {not_yet}\); no game has moved"):
+        env.step([first, not_yet])
 
 
-def test_many_illegal_actions_are_not_all_listed() -> None:
-    env = vector.make("card", num_envs=50)
+def test_many_illegal_actions_are_not_all_listed(case: GameCase) -> None:
+    env = vector.make(case.name, num_envs=50)
     env.reset()
     with pytest.raises(IllegalActionError) as error:
         env.step(np.full(50, -1))
@@ -343,8 +350,8 @@ def test_many_illegal_actions_are_not_all_listed() -> None:
         [3.0, 3.0, 3.0, 3.0],
     ],
 )
-def test_what_is_not_one_integer_a_game_is_refused(actions: Any) -> None:
-    env = vector.make("card", num_envs=4)
+def test_what_is_not_one_integer_a_game_is_refused(case: GameCase, actions: Any) -> None:
+    env = vector.make(case.name, num_envs=4)
     env.reset()
     before = env.states.tobytes()
     with pytest.raises(IllegalActionError, match="expected 4 integers, one action a game"):
@@ -353,8 +360,8 @@ def test_what_is_not_one_integer_a_game_is_refused(actions: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64])
-def test_integers_of_any_width_are_taken(dtype: Any) -> None:
-    env, other = vector.make("card", num_envs=4), vector.make("card", num_envs=4)
+def test_integers_of_any_width_are_taken(case: GameCase, dtype: Any) -> None:
+    env, other = vector.make(case.name, num_envs=4), vector.make(case.name, num_envs=4)
     step = env.reset()
     other.reset()
     actions = pick(step, 3)
@@ -364,9 +371,9 @@ def test_integers_of_any_width_are_taken(dtype: Any) -> None:
     other.step([int(action) for action in pick(other._step, 1)])
 
 
-def test_stepping_before_the_first_reset_is_refused() -> None:
+def test_stepping_before_the_first_reset_is_refused(case: GameCase) -> None:
     with pytest.raises(ConfigurationError, match="reset"):
-        vector.make("card", num_envs=2).step([3, 3])
+        vector.make(case.name, num_envs=2).step([3, 3])
 
 
 # ---------------------------------------------------------------- what can't be made
@@ -385,10 +392,9 @@ def test_stepping_before_the_first_reset_is_refused() -> None:
         ({"num_players": 5}, "num_players: 5; .* is for 2 to 4 players"),
         ({"reward": "winner"}, "reward: no 'winner'; there are win, margin, score"),
         ({"reward": None}, "reward: no None"),
-        ({"rules": "dpl"}, "no edition 'dpl'"),
         ({"rules": {"turns": 3}}, "no option 'turns'"),
         ({"components": "no/such/file.json"}, "components: can't read"),
-        ({"components": {}}, "action_cards: expected an object"),
+        ({"components": {"workers": {}, "bag": 3}}, "no such table; the tables are"),
         ({"seed": -1}, "seed: -1"),
         ({"seed": 2**64}, "seed: 18446744073709551616"),
         ({"seed": 1.0}, r"seed: 1\.0"),
@@ -397,9 +403,15 @@ def test_stepping_before_the_first_reset_is_refused() -> None:
         ({"seed": "7"}, "seed: '7'"),
     ],
 )
-def test_what_can_not_be_made_is_refused_in_words(options: dict[str, Any], message: str) -> None:
+def test_what_can_not_be_made_is_refused_in_words(case: GameCase, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        vector.make("card", **options)
+        vector.make(case.name, **options)
+
+
+def test_options_that_a_game_does_not_have_are_refused_in_words(case: GameCase) -> None:
+    for options, message in case.bad:
+        with pytest.raises(ConfigurationError, match=message):
+            vector.make(case.name, **options)
 
 
 @pytest.mark.parametrize("game", ["cards", "", None, 3, ["card"], b"card"])
@@ -408,8 +420,8 @@ def test_unknown_games_are_refused(game: Any) -> None:
         vector.make(game)
 
 
-def test_a_bad_seed_at_reset_leaves_the_environment_as_it_was() -> None:
-    env = vector.make("card", num_envs=2, seed=6)
+def test_a_bad_seed_at_reset_leaves_the_environment_as_it_was(case: GameCase) -> None:
+    env = vector.make(case.name, num_envs=2, seed=6)
     step = env.reset()
     before = env.states.tobytes()
     with pytest.raises(ConfigurationError, match="seed"):
@@ -420,17 +432,17 @@ def test_a_bad_seed_at_reset_leaves_the_environment_as_it_was() -> None:
     assert env.states.tobytes() == before
 
 
-def test_the_largest_seed_is_a_seed() -> None:
-    first = vector.make("card", num_envs=1, seed=2**64 - 1).reset()
-    assert not np.array_equal(first.observation, vector.make("card", num_envs=1, seed=0).reset().observation)
+def test_the_largest_seed_is_a_seed(case: GameCase) -> None:
+    first = vector.make(case.name, num_envs=1, seed=2**64 - 1).reset()
+    assert not np.array_equal(first.observation, vector.make(case.name, num_envs=1, seed=0).reset().observation)
     assert np.array_equal(
         first.observation,
-        vector.make("card", num_envs=1, seed=np.uint64(2**64 - 1)).reset().observation,  # type: ignore[arg-type]
+        vector.make(case.name, num_envs=1, seed=np.uint64(2**64 - 1)).reset().observation,  # type: ignore[arg-type]
     )
 
 
-def test_closing_twice_is_harmless_and_the_games_go_on() -> None:
-    env = vector.make("card", num_envs=4, threads=2)
+def test_closing_twice_is_harmless_and_the_games_go_on(case: GameCase) -> None:
+    env = vector.make(case.name, num_envs=4, threads=2)
     step = env.reset()
     env.close()
     env.close()
@@ -443,16 +455,18 @@ def test_closing_twice_is_harmless_and_the_games_go_on() -> None:
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 @pytest.mark.parametrize("reward", loops.REWARDS)
-def test_the_standing_is_what_the_games_would_pay_if_they_ended_now(players: int, reward: str) -> None:
-    env = vector.make("card", num_envs=4, num_players=players, seed=6, reward=reward)
+def test_the_standing_is_what_the_games_would_pay_if_they_ended_now(case: GameCase, players: int, reward: str) -> None:
+    env = vector.make(case.name, num_envs=4, num_players=players, seed=6, reward=reward)
     step = env.reset()
-    level = {"win": 0.0, "margin": 0.0, "score": 1.0}[reward]  # everybody has one worker
+    level = {"win": 0.0, "margin": 0.0, "score": float(case.level)}[reward]
     assert np.array_equal(env.standing(), np.full((4, players), level, np.float32))
-    for draw in range(120):
+    draw = 0
+    while draw < 120 or not env.states[case.score].any():
         step = env.step(pick(step, draw))
+        draw += 1
     before, standing = env.states.tobytes(), env.standing()
     assert (standing.shape, standing.dtype) == ((4, players), np.float32)
-    totals = env.states["score"][:, :players].astype(np.int64)
+    totals = env.states[case.score][:, :players].astype(np.int64)
     winners, paid = np.zeros(players, np.int8), np.zeros(players, np.float32)
     for row in range(4):
         count = loops.winner_flags(totals[row], players, winners)
@@ -462,9 +476,9 @@ def test_the_standing_is_what_the_games_would_pay_if_they_ended_now(players: int
     assert env.states.tobytes() == before
 
 
-def test_a_restored_snapshot_goes_on_as_the_games_did() -> None:
-    arguments: dict[str, Any] = {"num_envs": 3, "num_players": 3, "rules": {"max_turns": 12}}
-    env, other = (vector.make("card", **arguments, seed=seed) for seed in (8, 9))
+def test_a_restored_snapshot_goes_on_as_the_games_did(case: GameCase) -> None:
+    arguments: dict[str, Any] = {"num_envs": 3, "num_players": 3, "rules": case.short}
+    env, other = (vector.make(case.name, **arguments, seed=seed) for seed in (8, 9))
     step = env.reset()
     for draw in range(70):
         step = env.step(pick(step, draw))
@@ -489,24 +503,29 @@ def test_a_restored_snapshot_goes_on_as_the_games_did() -> None:
     assert env.states.tobytes() == other.states.tobytes() != kept["states"]
 
 
-def test_a_snapshot_of_another_number_of_games_is_refused() -> None:
-    env, smaller = vector.make("card", num_envs=3), vector.make("card", num_envs=2)
+def test_a_snapshot_of_another_number_of_games_is_refused(case: GameCase) -> None:
+    env, smaller = vector.make(case.name, num_envs=3), vector.make(case.name, num_envs=2)
     env.reset()
     with pytest.raises(ConfigurationError, match="not one of this number of games"):
         smaller.restore(env.snapshot())
 
 
-@pytest.mark.parametrize("changed", [{"num_players": 3}, {"rules": "oya"}])
-def test_a_snapshot_of_other_players_or_rules_is_refused(changed: dict[str, Any]) -> None:
-    env, other = vector.make("card", num_envs=2), vector.make("card", num_envs=2, **changed)
+def test_a_snapshot_of_another_game_other_players_or_rules_is_refused(case: GameCase) -> None:
+    env = vector.make(case.name, num_envs=2)
     env.reset()
-    with pytest.raises(ConfigurationError, match="another game, players, rules or components"):
-        other.restore(env.snapshot())
+    others = [
+        vector.make(case.name, num_envs=2, num_players=3),
+        vector.make(case.name, num_envs=2, rules=case.other_rules),
+        *(vector.make(other.name, num_envs=2) for other in CASES if other != case),
+    ]
+    for other in others:
+        with pytest.raises(ConfigurationError, match="another game, players, rules or components"):
+            other.restore(env.snapshot())
 
 
-def test_a_snapshot_of_states_with_another_layout_is_refused() -> None:
+def test_a_snapshot_of_states_with_another_layout_is_refused(case: GameCase) -> None:
     """A state's bytes mean nothing to a version of the suite whose fields stand elsewhere."""
-    env = vector.make("card", num_envs=2)
+    env = vector.make(case.name, num_envs=2)
     env.reset()
     kept = pickle.loads(pickle.dumps(env.snapshot()))
     env.restore(kept)

@@ -17,6 +17,7 @@ from siberia_env.board.components import (
     DEFAULT_AREAS,
     DEFAULT_ARROWS,
     EMPTY_RESERVES_TO_END,
+    EXCHANGE_TILES,
     KINDS,
     NUM_EXCHANGES,
     NUM_KINDS,
@@ -235,7 +236,7 @@ def _workers_legend(ruleset: Ruleset, viewer: int | None) -> str:
 
 def _trade(ruleset: Ruleset, state: State, components: Components, viewer: int | None) -> list[str]:
     """Active prices and salesmen, salesman cards, reserves of cubes, and what each player gets for a cube now."""
-    box, players = all_exchanges(components), range(ruleset.num_players)
+    box = all_exchanges(components)
     table = [["exchange", *RESOURCES, "salesmen"]]
     for exchange in range(NUM_EXCHANGES):
         salesmen = _fitted(_pawns(ruleset, state.salesmen, exchange, viewer), SALESMEN_WIDTH)
@@ -251,9 +252,10 @@ def _trade(ruleset: Ruleset, state: State, components: Components, viewer: int |
         table += [["salesman card", *_prices(ruleset.card_price), ""], ["held by", *holders, ""]]
         rules_after.append(len(table) - 1)
     table.append(["cubes in reserve", *(str(int(cubes)) for cubes in state.reserve), ""])
-    rules_after.append(len(table) - 1)
-    for player in players:
-        table.append([f"best price, {_short_name(player, viewer)}", *_prices(state.best_price[player]), ""])
+    if state.sides_chosen == EXCHANGE_TILES:  # before that no trade is open
+        rules_after.append(len(table) - 1)
+        for player in range(ruleset.num_players):
+            table.append([f"best price, {_short_name(player, viewer)}", *_prices(state.best_price[player]), ""])
     widths = [TRADE_WIDTH, *[len("charcoal")] * NUM_RESOURCES, SALESMEN_WIDTH]
     return boxed(table, widths, rules_after)
 
