@@ -7,10 +7,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from siberia_env.board.components import Components
 from siberia_env.game import Game, find_game
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GameCase:
     """A game, and what a test of an adapter has to know of it.
 
@@ -26,7 +27,6 @@ class GameCase:
         dealt: a field of the state that differs from deal to deal.
         score: the field of the state that holds the scores.
         level: everybody's score at the start, thousands.
-        hidden: a block that only `state()` has.
         bad: options that are not to be had, with what the error says.
     """
 
@@ -41,7 +41,6 @@ class GameCase:
     dealt: str
     score: str
     level: int
-    hidden: str
     bad: tuple[tuple[dict[str, Any], str], ...]
 
     @property
@@ -53,6 +52,11 @@ class GameCase:
     def game(self) -> Game:
         """The game itself."""
         return find_game(self.name)
+
+
+def _with_map(arrows: list[str], **areas: list[str]) -> dict[str, Any]:
+    """The board game's box with another map."""
+    return {**Components().as_json(), "arrows": arrows, "areas": areas}
 
 
 CARD = GameCase(
@@ -67,7 +71,6 @@ CARD = GameCase(
     dealt="hand",
     score="score",
     level=1,
-    hidden="hands",
     bad=(
         ({"rules": "dpl"}, "no edition 'dpl'"),
         ({"rules": {"speed": 1}}, "no option 'speed'"),
@@ -88,7 +91,6 @@ BOARD = GameCase(
     dealt="lying",
     score="money",
     level=0,
-    hidden="drawn",
     bad=(
         ({"rules": "first"}, "rules: expected a mapping of options"),
         (
@@ -106,6 +108,11 @@ BOARD = GameCase(
         ({"rules": {"max_rounds": 2.5}}, "rules: max_rounds: 2.5 is not a whole number"),
         ({"components": {"counters": {}}}, r"counters\.gas/logistician: missing"),
         ({"components": {}}, "counters: expected an object"),
+        ({"components": _with_map(["A"], A=["B"], B=[])}, r"areas\.A\[0\]: B does not name A in return"),
+        ({"components": _with_map(["A"], A=[], B=[])}, r"areas\.B: no way leads there from Vladivostok"),
+        ({"components": _with_map(["C"], A=["B"], B=["A"])}, r"arrows\[0\]: no area 'C'"),
+        ({"components": _with_map(["A"], A=["A"], B=[])}, r"areas\.A\[0\]: an area is not adjacent to itself"),
+        ({"components": _with_map(["A"], A=[])}, "areas: expected an object with 2 to 16 names"),
     ),
 )
 

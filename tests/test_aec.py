@@ -18,13 +18,23 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils.env_logger import EnvLogger
 
 from siberia_agents.registry import make_agent
-from siberia_env import card_v0, loops, vector
+from siberia_env import board_v0, card_v0, loops, vector
 from siberia_env.aec import SiberiaAECEnv
+from siberia_env.board.components import COUNTERS_DRAWN, PERSONS
+from siberia_env.board.observation import KIND_UNIT
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
+from siberia_env.tables import RESOURCES
+from tests.games import GameCase
 
 PLAYER_COUNTS = (2, 3, 4)
-MAKERS = (card_v0.env, card_v0.raw_env)
 Maker = Callable[..., SiberiaAECEnv]
+
+
+@pytest.fixture(params=("env", "raw_env"))
+def make(case: GameCase, request: pytest.FixtureRequest) -> Maker:
+    """What makes each game's environments, those that end at an illegal action and those that raise."""
+    maker: Maker = getattr(case.module, request.param)
+    return maker
 
 
 def play(env: SiberiaAECEnv, decisions: int, seed: int = 0) -> list[int]:
@@ -62,7 +72,6 @@ def everything(env: SiberiaAECEnv) -> tuple[Any, ...]:
 # ---------------------------------------------------------------- PettingZoo's own tests
 
 
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_api(make: Maker, players: int) -> None:
     with warnings.catch_warnings():
@@ -75,32 +84,32 @@ def test_api(make: Maker, players: int) -> None:
         api_test(make(num_players=players, render_mode="ansi"), num_cycles=300)
 
 
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_seeds(make: Maker, players: int) -> None:
     seed_test(lambda: make(num_players=players), num_cycles=100)
 
 
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_rendering(make: Maker, players: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rendering(case: GameCase, make: Maker, players: int, capsys: pytest.CaptureFixture[str]) -> None:
     render_test(lambda render_mode: make(num_players=players, render_mode=render_mode))
-    assert "Siberia: The Card Game" in capsys.readouterr().out  # "human" prints
+    assert f"{case.game.title}, {players} players" in capsys.readouterr().out  # "human" prints
 
 
-def test_registered_for_pettingzoo_make() -> None:
-    if not hasattr(pettingzoo, "register"):  # before 1.27: then the import of card_v0 has not failed, and that is all
+def test_registered_for_pettingzoo_make(case: GameCase) -> None:
+    assert case.module
+    if not hasattr(pettingzoo, "register"):  # before 1.27: then the import has not failed, and that is all
         assert not hasattr(pettingzoo, "make")
         return
-    env = pettingzoo.make("aec", "siberia/card_v0", num_players=3)
+    env = pettingzoo.make("aec", f"siberia/{case.name}_v0", num_players=3)
+    assert env.variant.game is case.game
     assert isinstance(env, SiberiaAECEnv)
     assert env.num_players == 3
     assert env.illegal_action_ends
 
 
-def test_metadata() -> None:
-    env = card_v0.env()
-    assert str(env) == env.metadata["name"] == "siberia_card_v0"
+def test_metadata(case: GameCase) -> None:
+    env = case.module.env()
+    assert str(env) == env.metadata["name"] == f"siberia_{case.name}_v0"
     assert env.metadata["is_parallelizable"] is False
     assert "ansi" in env.metadata["render_modes"]
     assert env.unwrapped is env
@@ -110,8 +119,8 @@ def test_metadata() -> None:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_masks_and_observations_are_those_of_the_rules(players: int) -> None:
-    env = card_v0.raw_env(num_players=players)
+def test_masks_and_observations_are_those_of_the_rules(case: GameCase, players: int) -> None:
+    env = case.module.raw_env(num_players=players)
     variant = env.variant
     env.reset(seed=5)
     states = variant.new_states()
@@ -143,8 +152,8 @@ def test_masks_and_observations_are_those_of_the_rules(players: int) -> None:
     assert loops.is_over_at(variant.rulesets, states, 0)
 
 
-def test_arrays_handed_out_are_never_written_again() -> None:
-    env = card_v0.raw_env(num_players=3)
+def test_arrays_handed_out_are_never_written_again(case: GameCase) -> None:
+    env = case.module.raw_env(num_players=3)
     env.reset(seed=2)
     kept = []
     for _game in range(2):
@@ -159,8 +168,8 @@ def test_arrays_handed_out_are_never_written_again() -> None:
     assert all(np.array_equal(array, then) for array, then in kept)
 
 
-def test_infos_handed_out_are_not_changed_by_the_next_step() -> None:
-    env = card_v0.raw_env()
+def test_infos_handed_out_are_not_changed_by_the_next_step(case: GameCase) -> None:
+    env = case.module.raw_env()
     env.reset(seed=2)
     info = env.last()[4]
     mask = info["action_mask"]
@@ -168,15 +177,15 @@ def test_infos_handed_out_are_not_changed_by_the_next_step() -> None:
     assert info["action_mask"] is mask
 
 
-def test_spaces_are_the_same_objects_every_time() -> None:
-    env = card_v0.env(num_players=3)
+def test_spaces_are_the_same_objects_every_time(case: GameCase) -> None:
+    env = case.module.env(num_players=3)
     for agent in env.possible_agents:
         assert env.observation_space(agent) is env.observation_space(agent) is env.observation_spaces[agent]
         assert env.action_space(agent) is env.action_space(agent) is env.action_spaces[agent]
 
 
-def test_state_is_the_view_of_seat_0_and_what_nobody_sees() -> None:
-    env = card_v0.raw_env(num_players=3)
+def test_state_is_the_view_of_seat_0_and_what_nobody_sees(case: GameCase) -> None:
+    env = case.module.raw_env(num_players=3)
     env.reset(seed=4)
     play(env, 40)
     state = env.state()
@@ -184,14 +193,37 @@ def test_state_is_the_view_of_seat_0_and_what_nobody_sees() -> None:
     assert env.state_space.contains(state)
     for name, where in env.observation_blocks.items():
         assert np.array_equal(state[env.state_blocks[name]], env.observe("player_0")["observation"][where])
-    hands = state[env.state_blocks["hands"]].reshape(4, -1)
-    for seat, agent in enumerate(env.agents):
-        assert np.array_equal(hands[seat], env.observe(agent)["observation"][env.observation_blocks["hand"]])
+    hidden = np.zeros(env.variant.game.hidden_size, np.float32)
+    loops.observe_hidden_at(env.variant.rulesets, env._states, 0, hidden)
+    assert hidden.any()
+    assert np.array_equal(state[-len(hidden) :], hidden)
     assert sum(where.stop - where.start for where in env.state_blocks.values()) == len(state)
 
 
-def test_unknown_agents_are_named() -> None:
-    env = card_v0.env()
+def test_the_hands_in_the_state_are_those_that_the_seats_see() -> None:
+    env = card_v0.raw_env(num_players=3)
+    env.reset(seed=4)
+    play(env, 40)
+    hands = env.state()[env.state_blocks["hands"]].reshape(4, -1)
+    assert hands.any()
+    for seat, agent in enumerate(env.agents):
+        assert np.array_equal(hands[seat], env.observe(agent)["observation"][env.observation_blocks["hand"]])
+
+
+def test_B11_the_new_counters_in_the_state_are_those_that_the_seats_see() -> None:
+    env = board_v0.raw_env(num_players=3, rules={"sides": "random"})
+    env.reset(seed=4)
+    kinds = env.state()[env.state_blocks["drawn"]].reshape(4, -1)[:3] * KIND_UNIT
+    assert kinds.sum(axis=1).tolist() == [6, 6, 6]
+    for counts, agent in zip(kinds, env.agents, strict=True):
+        pairs = counts[:-1].reshape(len(PERSONS), len(RESOURCES))
+        symbols = [counts[-1], *pairs.sum(axis=1), *pairs.sum(axis=0)]
+        to_place = env.observe(agent)["observation"][env.observation_blocks["to_place"]]
+        np.testing.assert_allclose(to_place * COUNTERS_DRAWN, symbols, atol=1e-5)
+
+
+def test_unknown_agents_are_named(case: GameCase) -> None:
+    env = case.module.env()
     env.reset()
     with pytest.raises(ConfigurationError, match=r"no agent 'player_2'; the agents are player_0, player_1"):
         env.observe("player_2")
@@ -199,24 +231,46 @@ def test_unknown_agents_are_named() -> None:
         env.as_text("player_2")
 
 
-def test_actions_have_names() -> None:
-    env = card_v0.env()
-    assert all(env.action_number(env.action_name(action)) == action for action in range(46))
-    assert env.action_name(env.action_number("mine gold")) == "mine gold"
+def test_actions_have_names(case: GameCase) -> None:
+    env = case.module.env()
+    actions = case.game.num_actions
+    assert all(env.action_number(env.action_name(action)) == action for action in range(actions))
+    assert env.action_name(env.action_number(case.first)) == case.first
     with pytest.raises(ConfigurationError, match="no action 'mine silver'"):
         env.action_number("mine silver")
-    for number in (46, -1, 1.5, True):
-        with pytest.raises(ActionOutOfBoundsError, match="0 to 45"):  # before the first reset too
+    for number in (actions, -1, 1.5, True):
+        with pytest.raises(ActionOutOfBoundsError, match=f"0 to {actions - 1}$"):  # before the first reset too
             env.action_name(number)
+
+
+def test_B9_an_exchange_is_called_by_its_active_side() -> None:
+    sides = ["New York", "London", "Toronto", "Mumbai", "Sao Paulo"]
+    env = board_v0.raw_env(rules={"sides": sides})
+    general = env.action_number("exchange Tokyo/New York")
+    assert env.action_name(general) == "exchange Tokyo/New York"  # no game yet
+    env.reset(seed=1)
+    assert env.action_name(general) == "exchange New York"
+    assert env.action_number("exchange Tokyo") == env.action_number("exchange New York") == general
+    for side in sides:
+        assert f"pawn {side}" in [env.action_name(action) for action in range(env.action_space("player_0").n)]
+    with pytest.raises(IllegalActionError, match=rf"action {general} \(exchange New York\) is not legal now"):
+        env.step(general)
+    env = board_v0.raw_env()
+    env.reset(seed=1)
+    assert env.action_name(general) == "exchange Tokyo/New York"  # still to be settled
+    for name in ("side New York", "side London", "side Shanghai", "side Mumbai", "side Zurich"):
+        env.step(env.action_number(name))
+    assert env.action_name(general) == "exchange New York"
+    assert copy.copy(env).action_name(general + 2) == "exchange Shanghai"
 
 
 # ---------------------------------------------------------------- seeds
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_games_are_those_of_slot_0_of_a_vector_env(players: int) -> None:
-    env = card_v0.raw_env(num_players=players)
-    batch = vector.make("card", num_envs=3, num_players=players, seed=77)
+def test_games_are_those_of_slot_0_of_a_vector_env(case: GameCase, players: int) -> None:
+    env = case.module.raw_env(num_players=players)
+    batch = vector.make(case.name, num_envs=3, num_players=players, seed=77)
     step = batch.reset()
     env.reset(seed=77)
     chance = random.Random(3)
@@ -239,8 +293,8 @@ def test_games_are_those_of_slot_0_of_a_vector_env(players: int) -> None:
         env.reset()
 
 
-def test_reset_without_a_seed_goes_on_in_the_same_stream() -> None:
-    first, second = card_v0.env(), card_v0.env()
+def test_reset_without_a_seed_goes_on_in_the_same_stream(case: GameCase) -> None:
+    first, second = case.module.env(), case.module.env()
     first.reset(seed=9)
     second.reset(seed=9)
     play(second, 30)
@@ -255,8 +309,8 @@ def test_reset_without_a_seed_goes_on_in_the_same_stream() -> None:
     assert first.state().tobytes() == dealt[0]
 
 
-def test_unseeded_environments_differ_and_say_what_they_play() -> None:
-    first, second, third = card_v0.env(), card_v0.env(), card_v0.env()
+def test_unseeded_environments_differ_and_say_what_they_play(case: GameCase) -> None:
+    first, second, third = case.module.env(), case.module.env(), case.module.env()
     first.reset()
     second.reset()
     assert first.seed is not None
@@ -269,17 +323,19 @@ def test_unseeded_environments_differ_and_say_what_they_play() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7", True])
-def test_seeds_that_are_none_are_refused(seed: Any) -> None:
+def test_seeds_that_are_none_are_refused(case: GameCase, seed: Any) -> None:
     with pytest.raises(ConfigurationError, match="seed: "):
-        card_v0.env().reset(seed=seed)
+        case.module.env().reset(seed=seed)
 
 
 # ---------------------------------------------------------------- illegal actions
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_env_ends_the_game_at_an_illegal_action(players: int, capsys: pytest.CaptureFixture[str]) -> None:
-    env = card_v0.env(num_players=players)
+def test_env_ends_the_game_at_an_illegal_action(
+    case: GameCase, players: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env = case.module.env(num_players=players)
     env.reset(seed=1)
     while env.agent_selection != "player_1":
         env.step(env.legal_actions()[-1])
@@ -306,24 +362,25 @@ def test_env_ends_the_game_at_an_illegal_action(players: int, capsys: pytest.Cap
     assert env.legal_actions()
 
 
-def test_raw_env_refuses_an_illegal_action_and_stays_as_it_was() -> None:
-    env = card_v0.raw_env()
+def test_raw_env_refuses_an_illegal_action_and_stays_as_it_was(case: GameCase) -> None:
+    env = case.module.raw_env()
     env.reset(seed=1)
     before = everything(env)
     legal = [env.action_name(action) for action in env.legal_actions()]
-    action = env.action_number("draw 1")
+    action = env.action_number(case.not_yet)
     with pytest.raises(IllegalActionError) as refusal:
         env.step(action)
-    assert str(refusal.value) == (f"action {action} (draw 1) is not legal now; player_0 may: {', '.join(legal)}")
+    assert str(refusal.value) == (
+        f"action {action} ({case.not_yet}) is not legal now; player_0 may: {', '.join(legal)}"
+    )
     assert everything(env) == before
     env.step(env.legal_actions()[0])
 
 
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize(
     ("action", "reason"),
     [
-        (46, "there is no action 46"),
+        (1000, "there is no action 1000"),
         (-1, "there is no action -1"),
         (2**63, "there is no action 9223372036854775808"),
         (np.int64(-3), "there is no action -3"),
@@ -338,11 +395,12 @@ def test_raw_env_refuses_an_illegal_action_and_stays_as_it_was() -> None:
         (None, "None is for agents whose game is over"),
     ],
 )
-def test_what_is_no_action_is_refused(make: Maker, action: Any, reason: str) -> None:
+def test_what_is_no_action_is_refused(case: GameCase, make: Maker, action: Any, reason: str) -> None:
     env = make()
     env.reset(seed=1)
     before = everything(env)
-    with pytest.raises(ActionOutOfBoundsError, match=f"action is not in action space: .*{reason}.*0 to 45") as refusal:
+    words = f"action is not in action space: .*{reason}.*0 to {case.game.num_actions - 1}$"
+    with pytest.raises(ActionOutOfBoundsError, match=words) as refusal:
         env.step(action)
     assert isinstance(refusal.value, AssertionError)  # as PettingZoo's wrapper raises
     assert isinstance(refusal.value, IllegalActionError)
@@ -350,8 +408,8 @@ def test_what_is_no_action_is_refused(make: Maker, action: Any, reason: str) -> 
 
 
 @pytest.mark.parametrize("kind", [int, np.int8, np.int32, np.int64, np.uint8, np.array])
-def test_any_whole_number_is_taken(kind: Any) -> None:
-    env = card_v0.raw_env()
+def test_any_whole_number_is_taken(case: GameCase, kind: Any) -> None:
+    env = case.module.raw_env()
     env.reset(seed=1)
     env.step(kind(env.legal_actions()[0]))
     assert env.rewards == {"player_0": 0.0, "player_1": 0.0}
@@ -360,7 +418,6 @@ def test_any_whole_number_is_taken(kind: Any) -> None:
 # ---------------------------------------------------------------- order of calls
 
 
-@pytest.mark.parametrize("make", MAKERS)
 def test_calls_before_reset_are_refused_in_pettingzoos_words(make: Maker) -> None:
     env = make(render_mode="ansi")
     calls: dict[str, Callable[[], Any]] = {
@@ -382,8 +439,8 @@ def test_calls_before_reset_are_refused_in_pettingzoos_words(make: Maker) -> Non
     assert env.legal_actions() == []
 
 
-def test_agent_iter_wants_a_step_in_between() -> None:
-    env = card_v0.env()
+def test_agent_iter_wants_a_step_in_between(case: GameCase) -> None:
+    env = case.module.env()
     env.reset()
     with pytest.raises(AssertionError, match="need to call step\\(\\) or reset\\(\\) in a loop over `agent_iter`"):
         for _ in env.agent_iter():
@@ -396,31 +453,30 @@ def test_agent_iter_wants_a_step_in_between() -> None:
     assert taken == 5
 
 
-def test_a_finished_game_takes_no_action() -> None:
-    for make in MAKERS:
-        env = make()
-        env.reset(seed=3)
-        play_out(env)
-        with pytest.raises(ValueError, match="when an agent is dead, the only valid action is None"):
+def test_a_finished_game_takes_no_action(make: Maker) -> None:
+    env = make()
+    env.reset(seed=3)
+    play_out(env)
+    with pytest.raises(ValueError, match="when an agent is dead, the only valid action is None"):
+        env.step(0)
+    assert env.agents == ["player_0", "player_1"]
+    for _ in env.agent_iter():
+        env.step(None)
+    assert env.agents == []
+    assert env.infos == env.rewards == env.terminations == {}
+    words = "step() called after all agents are terminated or truncated. Should reset() first."
+    if env.illegal_action_ends:  # as PettingZoo's wrapper: a warning, and nothing happens
+        EnvLogger.flush()
+        env.step(0)
+        assert EnvLogger.mqueue[-1].endswith(words)
+    else:
+        with pytest.raises(IllegalActionError) as refusal:
             env.step(0)
-        assert env.agents == ["player_0", "player_1"]
-        for _ in env.agent_iter():
-            env.step(None)
-        assert env.agents == []
-        assert env.infos == env.rewards == env.terminations == {}
-        words = "step() called after all agents are terminated or truncated. Should reset() first."
-        if make is card_v0.env:  # as PettingZoo's wrapper: a warning, and nothing happens
-            EnvLogger.flush()
-            env.step(0)
-            assert EnvLogger.mqueue[-1].endswith(words)
-        else:
-            with pytest.raises(IllegalActionError) as refusal:
-                env.step(0)
-            assert str(refusal.value) == words
+        assert str(refusal.value) == words
 
 
-def test_render_without_a_mode_warns() -> None:
-    env = card_v0.env()
+def test_render_without_a_mode_warns(case: GameCase) -> None:
+    env = case.module.env()
     env.reset()
     with pytest.warns(UserWarning, match="without specifying any render mode"):
         assert env.render() is None
@@ -430,10 +486,10 @@ def test_render_without_a_mode_warns() -> None:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_end_infos_and_rewards_of_each_kind(players: int) -> None:
+def test_end_infos_and_rewards_of_each_kind(case: GameCase, players: int) -> None:
     ends = {}
     for reward in loops.REWARDS:
-        env = card_v0.raw_env(num_players=players, reward=reward)
+        env = case.module.raw_env(num_players=players, reward=reward)
         env.reset(seed=21)
         play_out(env)
         ends[reward] = env
@@ -456,8 +512,8 @@ def test_end_infos_and_rewards_of_each_kind(players: int) -> None:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_C17_the_turn_limit_is_a_termination(players: int) -> None:
-    env = card_v0.env(num_players=players, rules={"max_turns": 3 * players})
+def test_C17_B24_the_limit_is_a_termination(case: GameCase, players: int) -> None:
+    env = case.module.env(num_players=players, rules=case.short)
     env.reset(seed=1)
     while env.legal_actions():
         env.step(env.legal_actions()[0])
@@ -477,8 +533,10 @@ def pickled(env: SiberiaAECEnv) -> SiberiaAECEnv:
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickled])
 @pytest.mark.parametrize("decisions", [0, 50, 100_000])
-def test_copies_are_equal_and_independent(duplicate: Callable[[SiberiaAECEnv], SiberiaAECEnv], decisions: int) -> None:
-    env = card_v0.raw_env(num_players=3, rules="oya", reward="margin", render_mode="ansi")
+def test_copies_are_equal_and_independent(
+    case: GameCase, duplicate: Callable[[SiberiaAECEnv], SiberiaAECEnv], decisions: int
+) -> None:
+    env = case.module.raw_env(num_players=3, rules=case.other_rules, reward="margin", render_mode="ansi")
     env.reset(seed=8)
     play(env, decisions)
     env.action_space("player_0").seed(1)
@@ -503,9 +561,9 @@ def test_copies_are_equal_and_independent(duplicate: Callable[[SiberiaAECEnv], S
     assert everything(env) == everything(first)
 
 
-def test_copies_before_the_first_reset() -> None:
+def test_copies_before_the_first_reset(case: GameCase) -> None:
     for duplicate in (copy.copy, copy.deepcopy, pickled):
-        env = duplicate(card_v0.env())
+        env = duplicate(case.module.env())
         with pytest.raises(AttributeError, match="agents cannot be accessed before reset"):
             env.agents  # noqa: B018
         env.reset(seed=1)
@@ -520,21 +578,24 @@ def test_copies_before_the_first_reset() -> None:
     [
         ({"num_players": 1}, "num_players: 1"),
         ({"num_players": 5}, "num_players: 5"),
-        ({"rules": "first"}, "no edition 'first'"),
-        ({"rules": {"speed": 1}}, "no option 'speed'"),
         ({"reward": "glory"}, "no 'glory'; there are win, margin, score"),
         ({"render_mode": "rgb"}, "no 'rgb'; there are ansi, human"),
-        ({"components": {"workers": 10}}, "action_cards: expected an object"),
+        ({"components": {"pieces": 10}}, "pieces: no such table; the tables are"),
     ],
 )
-@pytest.mark.parametrize("make", MAKERS)
 def test_options_that_are_not_to_be_had(make: Maker, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         make(**options)
 
 
-def test_agents_of_the_suite_play_by_its_views() -> None:
-    env = card_v0.raw_env()
+def test_options_that_a_game_does_not_have(case: GameCase, make: Maker) -> None:
+    for options, message in case.bad:
+        with pytest.raises(ConfigurationError, match=message):
+            make(**options)
+
+
+def test_agents_of_the_suite_play_by_its_views(case: GameCase) -> None:
+    env = case.module.raw_env()
     with pytest.raises(ConfigurationError, match="no decision is due"):
         env.view()
     env.reset(seed=3)
@@ -550,7 +611,7 @@ def test_importing_the_package_brings_nothing_heavy() -> None:
     code = (
         "import sys, siberia_env; "
         "print([m for m in ('torch', 'rich', 'pettingzoo', 'stable_baselines3', 'matplotlib') if m in sys.modules]); "
-        "from siberia_env import card_v0; "
+        "from siberia_env import board_v0, card_v0; "
         "print([m for m in ('torch', 'rich', 'stable_baselines3', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
