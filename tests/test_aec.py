@@ -496,6 +496,7 @@ def test_end_infos_and_rewards_of_each_kind(case: GameCase, players: int) -> Non
     env = ends["win"]
     rewards = {kind: dict(ended.rewards) for kind, ended in ends.items()}
     scores = {seat: dollars / 1000 for seat, dollars in env.infos["player_0"]["scores"].items()}
+    assert len(set(scores.values())) > 1
     winners = [agent for agent in env.possible_agents if scores[agent] == max(scores.values())]
     for agent in env.possible_agents:
         assert env.infos[agent]["winners"] == winners

@@ -25,6 +25,7 @@ from siberia_env.card.game import GAME
 from siberia_env.sb3 import LEARNER, SeatRolloutBuffer, SelfPlayPPO, SelfPlayVecEnv, seat_advantages
 from siberia_env.view import view_games
 from siberia_experiments.arena import play_games
+from tests.games import GameCase
 
 SMALL: dict[str, Any] = {"policy_kwargs": {"net_arch": [16]}, "device": "cpu"}
 
@@ -374,8 +375,8 @@ def test_a_rollout_without_free_decisions_changes_nothing() -> None:
 # ---------------------------------------------------------------- stable-baselines3
 
 
-def test_the_batch_is_a_vec_env_with_masks() -> None:
-    env = SelfPlayVecEnv(vector.make("card", 5, 3, seed=2))
+def test_the_batch_is_a_vec_env_with_masks(case: GameCase) -> None:
+    env = SelfPlayVecEnv(vector.make(case.name, 5, 3, seed=2))
     assert is_masking_supported(env)
     observation: Any = env.reset()
     assert env.observation_space.contains(observation[0])
@@ -391,7 +392,7 @@ def test_the_batch_is_a_vec_env_with_masks() -> None:
     ended, chance = 0, np.random.default_rng(1)
     for _ in range(600):
         masks = get_action_masks(env)
-        assert masks.shape == (5, GAME.num_actions)
+        assert masks.shape == (5, case.game.num_actions)
         kept, moved = observation.copy(), env.last.player.copy()
         later, rewards, dones, infos = env.step((masks * chance.random(masks.shape)).argmax(axis=1))
         assert np.array_equal(observation, kept)
@@ -420,9 +421,9 @@ def test_a_seed_deals_the_batch_anew() -> None:
     assert np.array_equal(env.reset(), other)
 
 
-def test_plain_maskable_ppo_runs_on_the_batch_and_keeps_to_the_masks() -> None:
+def test_plain_maskable_ppo_runs_on_the_batch_and_keeps_to_the_masks(case: GameCase) -> None:
     """An illegal action would raise `IllegalActionError`."""
-    env = SelfPlayVecEnv(vector.make("card", 4, 2, seed=5))
+    env = SelfPlayVecEnv(vector.make(case.name, 4, 2, seed=5))
     learner = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=1, **SMALL)
     learner.learn(400)
     assert learner.num_timesteps >= 400
@@ -430,12 +431,12 @@ def test_plain_maskable_ppo_runs_on_the_batch_and_keeps_to_the_masks() -> None:
     assert np.take_along_axis(env.action_masks(), action[:, None], 1).all()
 
 
-def test_self_play_goes_through_learn_and_stops_when_a_callback_says_so() -> None:
+def test_self_play_goes_through_learn_and_stops_when_a_callback_says_so(case: GameCase) -> None:
     class Stop(BaseCallback):
         def _on_step(self) -> bool:
             return self.num_timesteps < 400
 
-    env = SelfPlayVecEnv(vector.make("card", 4, 2, seed=5))
+    env = SelfPlayVecEnv(vector.make(case.name, 4, 2, seed=5, rules=case.short))
     learner = SelfPlayPPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=1, **SMALL)
     learner.learn(256)
     assert learner.num_timesteps == 256
