@@ -7,8 +7,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
+from siberia_env import loops
 from siberia_env.board.components import Components
-from siberia_env.game import Game, find_game
+from siberia_env.game import Game, States, Variant, find_game
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,3 +120,23 @@ BOARD = GameCase(
 )
 
 CASES = (CARD, BOARD)
+
+
+def positions(
+    game: Game, players: int, seed: int, rules: Any = None, components: Any = None
+) -> tuple[Variant, list[States]]:
+    """Every position of one game played at random, those in which chance is due and the last one included."""
+    variant = game.variant(players, rules, components)
+    states = variant.new_states()
+    mask = np.zeros(game.num_actions, np.int8)
+    loops.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
+    chance = np.random.default_rng(seed)
+    found = [states.copy()]
+    while not loops.is_over_at(variant.rulesets, states, 0):
+        loops.legal_at(variant.rulesets, states, 0, mask)
+        loops.advance_at(variant.rulesets, states, 0, int(chance.choice(np.flatnonzero(mask))))
+        found.append(states.copy())
+        while loops.is_chance_at(variant.rulesets, states, 0):
+            loops.resolve_at(variant.rulesets, states, 0)
+            found.append(states.copy())
+    return variant, found

@@ -7,9 +7,10 @@ import pytest
 
 from siberia_env import loops
 from siberia_env.card import render
+from siberia_env.card.game import GAME
 from siberia_env.card.state import FIRST_CARD, LAST_OF_TWO, PAYING, SECOND_CARD
-from siberia_env.game import States, Variant, find_game
 from siberia_env.text import WIDTH
+from tests.games import positions
 
 PLAYER_COUNTS = (2, 3, 4)
 
@@ -49,37 +50,19 @@ Turn 101 of at most 400: player_0 pays for 'mine gold', a card showing gold comp
   others."""
 
 
-def positions(players: int, seed: int, rules: str = "dlp") -> tuple[Variant, list[States]]:
-    """Every position of one game played at random, the last one included."""
-    variant = find_game("card").variant(players, rules)
-    states = variant.new_states()
-    mask = np.zeros(variant.game.num_actions, np.int8)
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
-    chance = np.random.default_rng(seed)
-    found = [states.copy()]
-    while not loops.is_over_at(variant.rulesets, states, 0):
-        loops.legal_at(variant.rulesets, states, 0, mask)
-        loops.advance_at(variant.rulesets, states, 0, int(chance.choice(np.flatnonzero(mask))))
-        found.append(states.copy())  # chance may be due
-        while loops.is_chance_at(variant.rulesets, states, 0):
-            loops.resolve_at(variant.rulesets, states, 0)
-            found.append(states.copy())
-    return variant, found
-
-
 def section(text: str, start: str) -> str:
     """The wrapped line of `text` that starts with `start`, in one piece."""
     return text[text.index(start) :].split("\n")[0] if start in text else ""
 
 
 def test_golden_text() -> None:
-    variant, found = positions(2, seed=1)
+    variant, found = positions(GAME, 2, seed=1)
     assert render.ansi(variant, found[GOLDEN_POSITION], 0, 1) == GOLDEN
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_C18_positions_a_player_cannot_tell_apart_have_the_same_text(players: int) -> None:
-    variant, found = positions(players, seed=players)
+    variant, found = positions(GAME, players, seed=players)
     differences = 0
     for number, states in enumerate(found[:-1:5]):
         if loops.is_chance_at(variant.rulesets, states, 0):
@@ -96,7 +79,7 @@ def test_C18_positions_a_player_cannot_tell_apart_have_the_same_text(players: in
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_every_position_is_drawn_within_100_columns(players: int) -> None:
-    variant, found = positions(players, seed=10 + players, rules="digital")
+    variant, found = positions(GAME, players, seed=10 + players, rules="digital")
     for states in found[::3] + found[-1:]:
         for viewer in (None, *range(players)):
             lines = render.ansi(variant, states, 0, viewer).split("\n")
@@ -107,7 +90,7 @@ def test_every_position_is_drawn_within_100_columns(players: int) -> None:
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_text_tells_what_the_state_holds(players: int) -> None:
-    variant, found = positions(players, seed=20 + players)
+    variant, found = positions(GAME, players, seed=20 + players)
     for states in found[::7]:
         state = states[0]
         text = render.ansi(variant, states, 0, None)
@@ -130,7 +113,7 @@ def test_text_tells_what_the_state_holds(players: int) -> None:
 
 
 def test_own_hand_and_known_cards_only() -> None:
-    variant, found = positions(2, seed=6)
+    variant, found = positions(GAME, 2, seed=6)
     known = [states for states in found if states[0].known.any(axis=1).all()]
     assert known
     text = render.ansi(variant, known[0], 0, 1)
@@ -138,12 +121,12 @@ def test_own_hand_and_known_cards_only() -> None:
     assert "Hand of player_0: " not in text
     assert section(text, "Known in the hand of player_0: ") != "Known in the hand of player_0: none"
     for players in (3, 4):
-        variant, found = positions(players, seed=6)
+        variant, found = positions(GAME, players, seed=6)
         assert "Known" not in render.ansi(variant, found[-2], 0, 0)
 
 
 def test_the_turn_is_told() -> None:
-    variant, found = positions(2, seed=2)
+    variant, found = positions(GAME, 2, seed=2)
     texts = [render.ansi(variant, states, 0, 0) for states in found]
     told = "\n".join(text.replace("\n  ", " ") for text in texts)
     for words in (
@@ -168,7 +151,7 @@ def test_the_turn_is_told() -> None:
 
 
 def test_C17_the_turn_limit_is_told() -> None:
-    variant = find_game("card").variant(2, {"max_turns": 2})
+    variant = GAME.variant(2, {"max_turns": 2})
     states = variant.new_states()
     loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
     for name in ("reveal 3", "draw 0", "reveal 4", "draw 0"):
@@ -179,7 +162,7 @@ def test_C17_the_turn_limit_is_told() -> None:
 
 
 def test_face_down_cards_are_marked() -> None:
-    variant, found = positions(2, seed=1)
+    variant, found = positions(GAME, 2, seed=1)
     assert render.ansi(variant, found[0], 0, 0).count(render.FACE_DOWN) == 2 * 5
     everything = render.ansi(variant, found[0], 0, None)
     assert render.FACE_DOWN not in everything
