@@ -6,17 +6,19 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from siberia_env.card.components import Components, components_from_json
+from siberia_env.game import GAMES, find_game
 from siberia_experiments import doc_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-RULES = DOCS / "card" / "rules.md"
-LAST_RULE = 23
+RULES = {game: DOCS / game / "rules.md" for game in GAMES}
+NUMBERED = {"card": ("C", 23), "board": ("B", 29)}  #: the letter of a game's rules, and the last of them
+SOURCE = re.compile(r"\*[^*\n]*\b(?:book|Oya|digital|review|assumed|ruling|sources)\b")
 
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -110,25 +112,57 @@ def test_a_missing_docs_folder_is_refused(tmp_path: Path) -> None:
     assert doc_tables.main(["--docs", str(tmp_path / "none")]) == 2
 
 
-def test_the_rules_page_defines_every_rule_once_and_in_order() -> None:
-    defined = re.findall(r"^\*\*C(\d+)\.", RULES.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [int(number) for number in defined] == list(range(1, LAST_RULE + 1))
+def rules_of(game: str) -> dict[int, str]:
+    """The text of each rule on the game's rules page by its number, in the order of the page."""
+    letter = NUMBERED[game][0]
+    parts = re.split(rf"^\*\*{letter}(\d+)\.", RULES[game].read_text(encoding="utf-8"), flags=re.MULTILINE)
+    numbers = [int(number) for number in parts[1::2]]
+    assert len(set(numbers)) == len(numbers)
+    return dict(zip(numbers, parts[2::2], strict=True))
 
 
-def test_every_rule_names_its_source() -> None:
-    rules = re.split(r"^\*\*C\d+\.", RULES.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    source = re.compile(r"\*[^*\n]*\b(?:book|Oya|digital|review|assumed|ruling|sources)\b")
-    assert [number for number, text in enumerate(rules, 1) if number != 5 and not source.search(text)] == []
+def test_every_game_has_its_pages() -> None:
+    assert set(NUMBERED) == set(GAMES)
+    for game in GAMES:
+        assert {page.name for page in PAGES if page.parent == DOCS / game} == {
+            "rules.md",
+            "actions.md",
+            "observation.md",
+        }
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_rules_page_defines_every_rule_once_and_in_order(game: str) -> None:
+    assert list(rules_of(game)) == list(range(1, NUMBERED[game][1] + 1))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_rule_names_its_source(game: str) -> None:
+    assert [number for number, text in rules_of(game).items() if not SOURCE.search(text)] == []
 
 
 def test_only_rules_that_exist_are_referred_to() -> None:
+    code = [path for folder in ("siberia_env", "agents", "experiments") for path in (ROOT / folder).rglob("*.py")]
     unknown = {
-        f"{page_id(path)}: C{number}"
-        for path in [*PAGES, *sorted((ROOT / "siberia_env").rglob("*.py"))]
-        for number in re.findall(r"\bC(\d{1,2})\b", path.read_text(encoding="utf-8"))
-        if not 1 <= int(number) <= LAST_RULE
+        f"{page_id(path)}: {letter}{number}"
+        for path in [*PAGES, *code]
+        for letter, last in NUMBERED.values()
+        for number in re.findall(rf"\b{letter}(\d{{1,2}})\b", path.read_text(encoding="utf-8"))
+        if not 1 <= int(number) <= last
     }
     assert unknown == set()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_rule_has_a_test_that_bears_its_number(game: str) -> None:
+    letter, last = NUMBERED[game]
+    tests = [ROOT / "tests" / game / name for name in ("test_rules.py", "test_examples.py", "test_components.py")]
+    tested = {
+        int(number)
+        for path in tests
+        for number in re.findall(rf"^ *def test_{letter}(\d+)_", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert sorted(set(range(1, last + 1)) - tested) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
@@ -148,10 +182,12 @@ def test_every_page_is_listed() -> None:
     assert set(PAGES) - listed == {DOCS / "README.md"}
 
 
-def test_the_component_file_in_the_docs_is_the_box() -> None:
-    tables = re.search(r"^```json\n(\{\n  \"action_cards.*?)^```$", RULES.read_text(encoding="utf-8"), re.M | re.S)
-    assert tables is not None
-    assert components_from_json(json.loads(tables[1])) == Components()
+@pytest.mark.parametrize("game", GAMES)
+def test_the_component_file_in_the_docs_is_the_box(game: str) -> None:
+    found = re.findall(r"^```json\n(.*?)^```$", RULES[game].read_text(encoding="utf-8"), re.M | re.S)
+    assert len(found) == 1
+    read: Any = find_game(game).read_components
+    assert read(json.loads(found[0])) == read(None)
 
 
 def test_record_lines_in_the_docs_are_json() -> None:
@@ -165,7 +201,7 @@ def test_record_lines_in_the_docs_are_json() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_files_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    named = re.findall(r"`((?:siberia_env|agents|experiments|docs|card)/[\w/]+\.(?:py|md))`", text)
+    named = re.findall(r"`((?:siberia_env|agents|experiments|docs|card|board)/[\w/]+\.(?:py|md))`", text)
     for house in re.findall(r"^```\n(siberia_env/ .*?)^```$", text, re.M | re.S):
         named += [f"siberia_env/{name}" for name in re.findall(r"\w+\.py", house)]
     homes = (ROOT, ROOT / "siberia_env")
