@@ -16,6 +16,7 @@ from siberia_experiments import doc_tables
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+README = ROOT / "README.md"
 RULES = {game: DOCS / game / "rules.md" for game in GAMES}
 NUMBERED = {"card": ("C", 23), "board": ("B", 29)}  #: the letter of a game's rules, and the last of them
 SOURCE = re.compile(r"\*[^*\n]*\b(?:book|Oya|digital|review|assumed|ruling|sources)\b")
@@ -165,7 +166,7 @@ def test_every_rule_has_a_test_that_bears_its_number(game: str) -> None:
     assert sorted(set(range(1, last + 1)) - tested) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
+@pytest.mark.parametrize("page", [*PAGES, README], ids=page_id)
 def test_links_lead_to_pages_and_headings_of_the_project(page: Path) -> None:
     for target in LINK.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
         if target.startswith("https://"):
@@ -193,22 +194,26 @@ def test_the_component_file_in_the_docs_is_the_box(game: str) -> None:
 def test_record_lines_in_the_docs_are_json() -> None:
     text = (DOCS / "records.md").read_text(encoding="utf-8")
     lines = re.findall(r"^```json\n(.*?)^```$", text, re.M | re.S) + re.findall(r"^\| `(\{.*?\})` \|", text, re.M)
-    assert len(lines) == 7
+    assert len(lines) == 11
     for line in lines:
         assert isinstance(json.loads(line), dict)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
+@pytest.mark.parametrize("page", [*PAGES, README], ids=page_id)
 def test_files_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     named = re.findall(r"`((?:siberia_env|agents|experiments|docs|card|board)/[\w/]+\.(?:py|md))`", text)
+    rooms = []
     for house in re.findall(r"^```\n(siberia_env/ .*?)^```$", text, re.M | re.S):
-        named += [f"siberia_env/{name}" for name in re.findall(r"\w+\.py", house)]
+        before, games, inside = house.partition("\n  card/  board/")
+        named += [f"siberia_env/{name}" for name in re.findall(r"\w+\.py", before)]
+        rooms += [f"{game}/{name}" for name in re.findall(r"\w+\.py", inside) for game in GAMES]
+        assert games
     homes = (ROOT, ROOT / "siberia_env")
-    assert [name for name in named if not any((home / name).exists() for home in homes)] == []
+    assert [name for name in [*named, *rooms] if not any((home / name).exists() for home in homes)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
+@pytest.mark.parametrize("page", [*PAGES, README], ids=page_id)
 def test_python_in_the_docs_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number, source in enumerate(
         re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
