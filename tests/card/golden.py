@@ -15,7 +15,8 @@ import numpy as np
 
 from siberia_env.card.components import SYMBOLS
 from siberia_env.tables import RESOURCES
-from tests.card.helpers import ALL_EDITIONS, PLAYER_COUNTS, Table
+from tests.card.helpers import ALL_EDITIONS, Table
+from tests.table import PLAYER_COUNTS
 
 FOLDER = Path(__file__).parent / "golden"
 CASES = tuple((players, edition) for edition in ALL_EDITIONS for players in PLAYER_COUNTS)

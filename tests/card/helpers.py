@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from siberia_env.card.game import GAME
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER
 from siberia_env.game import Variant
 from siberia_env.tables import RESOURCES
+from tests.table import GameTable
 
-PLAYER_COUNTS = (2, 3, 4)
 ALL_EDITIONS = tuple(EDITIONS)
 
 
@@ -27,11 +27,6 @@ def card_name(variant: Variant, number: int) -> str:
     """The name of resource card `number`."""
     ruleset = variant.rulesets[0]
     return f"{RESOURCES[ruleset.card_resource[number]]} {int(ruleset.card_value[number]) * 1000}"
-
-
-def state_fields(state: Any) -> dict[str, Any]:
-    """Every field of a state as plain lists and integers, by name: what two equal states share."""
-    return {name: np.asarray(state[name]).tolist() for name in sorted(state.dtype.names)}
 
 
 class Ledger:
@@ -47,76 +42,28 @@ class Ledger:
                 self.captured[int(before.player)].append(int(number))
 
 
-class Table:
-    """One game, stepped by the names of its actions. Refuses what is not legal."""
+class Table(GameTable):
+    """One card game, stepped by the names of its actions; the ledger follows who captured what."""
+
+    game = GAME
 
     def __init__(self, variant: Variant) -> None:
-        self.variant = variant
-        self.states = variant.new_states()
+        super().__init__(variant)
         self.ledger = Ledger(variant.num_players)
-        self._observation = np.zeros(GAME.observation_size, np.float32)
-        self._mask = np.zeros(GAME.num_actions, np.int8)
 
-    @classmethod
-    def deal(cls, num_players: int = 2, rules: Any = None, components: Any = None, seed: int = 0) -> Table:
-        """A game dealt from `seed`."""
-        table = cls(GAME.variant(num_players, rules, components))
-        loops.deal_at(table.variant.rulesets, table.states, 0, np.uint64(seed), 0, 0)
-        return table
-
-    @property
-    def state(self) -> Any:
-        """The state record."""
-        return self.states[0]
-
-    @property
-    def player(self) -> int:
-        """Whose turn it is."""
-        return loops.current_player_at(self.variant.rulesets, self.states, 0)
-
-    @property
-    def over(self) -> bool:
-        """Whether the game has ended."""
-        return bool(loops.is_over_at(self.variant.rulesets, self.states, 0))
-
-    def copy(self) -> Table:
+    def copy(self) -> Self:
         """An independent table with the same position."""
-        other = Table(self.variant)
-        other.states[0] = self.states[0]
+        other = super().copy()
         other.ledger.captured = [list(numbers) for numbers in self.ledger.captured]
         return other
-
-    def mask(self) -> np.ndarray[Any, Any]:
-        """The mask, int8, one entry an action."""
-        loops.legal_at(self.variant.rulesets, self.states, 0, self._mask)
-        return self._mask.copy()
-
-    def legal(self) -> list[str]:
-        """The names of all legal actions, in action order."""
-        return [self.variant.action_names[action] for action in np.flatnonzero(self.mask())]
 
     def step(self, action: int) -> int:
         """Take the action of that number; what `loops.step_at` returns."""
         before = self.states.copy()
-        answer = loops.step_at(self.variant.rulesets, self.states, 0, action, self._observation, self._mask)
+        answer = super().step(action)
         if answer != loops.ILLEGAL:
             self.ledger.book(before[0], self.state)
-        return int(answer)
-
-    def play(self, *names: str) -> Table:
-        """Take the named actions one after the other."""
-        for name in names:
-            assert self.step(self.variant.action_number(name)) != loops.ILLEGAL, (
-                f"{name!r} is refused; legal: {self.legal()}"
-            )
-        return self
-
-    def refuses(self, name: str) -> bool:
-        """Whether the named action is refused; then nothing has changed."""
-        before = self.states.tobytes()
-        assert self.step(self.variant.action_number(name)) == loops.ILLEGAL, f"{name!r} is taken"
-        assert self.states.tobytes() == before
-        return True
+        return answer
 
     def hand(self, player: int) -> list[str]:
         """The action cards in a hand, by name."""
@@ -137,38 +84,6 @@ class Table:
             name = "empty" if number == EMPTY else card_name(self.variant, number)
             names.append(name if up or number == EMPTY else f"({name})")
         return names
-
-    def scores(self) -> list[int]:
-        """Every player's score as of now, thousands."""
-        out = np.zeros(self.variant.num_players, np.int64)
-        loops.scores_at(self.variant.rulesets, self.states, 0, out)
-        return [int(score) for score in out]
-
-    def observe(self, player: int) -> np.ndarray[Any, Any]:
-        """What `player` sees."""
-        observation = np.full(GAME.observation_size, np.nan, np.float32)
-        loops.observe_at(self.variant.rulesets, self.states, 0, player, observation)
-        return observation
-
-    def observe_hidden(self) -> np.ndarray[Any, Any]:
-        """What nobody sees."""
-        observation = np.full(GAME.hidden_size, np.nan, np.float32)
-        loops.observe_hidden_at(self.variant.rulesets, self.states, 0, observation)
-        return observation
-
-    def determinized(self, player: int, generator: int) -> Table:
-        """The same table with what `player` can't know dealt anew."""
-        other = self.copy()
-        loops.determinize_at(self.variant.rulesets, other.states, 0, player, np.uint64(generator))
-        return other
-
-    def play_at_random(self, rng: np.random.Generator, decisions: int = 10_000) -> Table:
-        """Take random legal actions, at most so many."""
-        for _ in range(decisions):
-            if self.over:
-                break
-            self.step(int(rng.choice(np.flatnonzero(self.mask()))))
-        return self
 
 
 def lay_out(

@@ -13,8 +13,9 @@ import pytest
 from siberia_env import loops
 from siberia_env.card.components import KINDS, SYMBOLS, Components
 from siberia_env.card.state import EMPTY
-from tests.card.helpers import ALL_EDITIONS, PLAYER_COUNTS, Table, check_everything, lay_out
+from tests.card.helpers import ALL_EDITIONS, Table, check_everything, lay_out
 from tests.card.slow_observation import payments
+from tests.table import PLAYER_COUNTS
 
 HIDDEN_FIELDS = {"generator", "hand", "symbols", "action_stack", "resource_stack", "row"}
 

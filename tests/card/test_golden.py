@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.card.golden import CASES, FOLDER, path, playthrough
-from tests.card.helpers import ALL_EDITIONS, PLAYER_COUNTS
+from tests.card.helpers import ALL_EDITIONS
+from tests.table import PLAYER_COUNTS
 
 
 @pytest.mark.parametrize(("players", "edition"), CASES)

@@ -16,8 +16,9 @@ from siberia_env.card.game import GAME
 from siberia_env.card.rules import open_box
 from siberia_env.card.state import CHOOSE, EMPTY
 from siberia_env.tables import RESOURCES
-from tests.card.helpers import ALL_EDITIONS, PLAYER_COUNTS, Table, check_everything, lay_out
+from tests.card.helpers import ALL_EDITIONS, Table, check_everything, lay_out
 from tests.card.slow_observation import CARD_ACTIONS, on_offer, own_payments, payments, read_position, symbol_of
+from tests.table import PLAYER_COUNTS
 
 ASKED = (*range(-3, GAME.num_actions + 4), 127, 128, 255, 256, 2**31, 2**62, -(2**31), -(2**62))
 EVERY_GAME = pytest.mark.parametrize(

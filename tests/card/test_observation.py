@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from siberia_env.card.components import KINDS
 from siberia_env.card.game import GAME
 from siberia_env.game import block_slices
-from tests.card.helpers import ALL_EDITIONS, PLAYER_COUNTS, Table, lay_out
+from tests.card.helpers import ALL_EDITIONS, Table, lay_out
 from tests.card.slow_observation import hidden_quantities, quantities, values
+from tests.table import PLAYER_COUNTS
 
 SLICES = block_slices(GAME.blocks)
 HIDDEN_SLICES = block_slices(GAME.hidden_blocks)

@@ -22,7 +22,8 @@ from siberia_env.card.components import (
 from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import block_slices
-from tests.card.helpers import ALL_EDITIONS, PLAYER_COUNTS, Table, check_everything, lay_out, recount
+from tests.card.helpers import ALL_EDITIONS, Table, check_everything, lay_out, recount
+from tests.table import PLAYER_COUNTS
 
 UP3_DOWN5 = (
     "gas 1000",

@@ -1,0 +1,113 @@
+"""One game of any kind, stepped by the names of its actions: what the tests of both games build on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from siberia_env import loops
+from siberia_env.game import Game, Variant
+
+PLAYER_COUNTS = (2, 3, 4)
+
+
+class GameTable:
+    """One game, stepped by the names of its actions. Refuses what is not legal."""
+
+    game: ClassVar[Game]
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.states = variant.new_states()
+        self._observation = np.zeros(self.game.observation_size, np.float32)
+        self._mask = np.zeros(self.game.num_actions, np.int8)
+
+    @classmethod
+    def deal(cls, num_players: int = 2, rules: Any = None, components: Any = None, seed: int = 0) -> Self:
+        """A game dealt from `seed`."""
+        table = cls(cls.game.variant(num_players, rules, components))
+        loops.deal_at(table.variant.rulesets, table.states, 0, np.uint64(seed), 0, 0)
+        return table
+
+    @property
+    def state(self) -> Any:
+        """The state record."""
+        return self.states[0]
+
+    @property
+    def player(self) -> int:
+        """Whose turn it is."""
+        return int(loops.current_player_at(self.variant.rulesets, self.states, 0))
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return bool(loops.is_over_at(self.variant.rulesets, self.states, 0))
+
+    def copy(self) -> Self:
+        """An independent table with the same position."""
+        other = type(self)(self.variant)
+        other.states[0] = self.states[0]
+        return other
+
+    def mask(self) -> np.ndarray[Any, Any]:
+        """The mask, int8, one entry an action."""
+        loops.legal_at(self.variant.rulesets, self.states, 0, self._mask)
+        return self._mask.copy()
+
+    def legal(self) -> list[str]:
+        """The names of all legal actions, in action order."""
+        names = self.variant.names_in_play(self.states, 0)
+        return [names[action] for action in np.flatnonzero(self.mask())]
+
+    def step(self, action: int) -> int:
+        """Take the action of that number; what `loops.step_at` returns."""
+        return int(loops.step_at(self.variant.rulesets, self.states, 0, action, self._observation, self._mask))
+
+    def play(self, *names: str) -> Self:
+        """Take the named actions one after the other."""
+        for name in names:
+            assert self.step(self.variant.action_number(name)) != loops.ILLEGAL, (
+                f"{name!r} is refused; legal: {self.legal()}"
+            )
+        return self
+
+    def refuses(self, name: str) -> bool:
+        """Whether the named action is refused; then nothing has changed."""
+        before = self.states.tobytes()
+        assert self.step(self.variant.action_number(name)) == loops.ILLEGAL, f"{name!r} is taken"
+        assert self.states.tobytes() == before
+        return True
+
+    def scores(self) -> list[int]:
+        """Every player's score as of now, thousands."""
+        out = np.zeros(self.variant.num_players, np.int64)
+        loops.scores_at(self.variant.rulesets, self.states, 0, out)
+        return [int(score) for score in out]
+
+    def observe(self, player: int) -> np.ndarray[Any, Any]:
+        """What `player` sees."""
+        observation = np.full(self.game.observation_size, np.nan, np.float32)
+        loops.observe_at(self.variant.rulesets, self.states, 0, player, observation)
+        return observation
+
+    def observe_hidden(self) -> np.ndarray[Any, Any]:
+        """What nobody sees."""
+        observation = np.full(self.game.hidden_size, np.nan, np.float32)
+        loops.observe_hidden_at(self.variant.rulesets, self.states, 0, observation)
+        return observation
+
+    def determinized(self, player: int, generator: int) -> Self:
+        """The same table with what `player` can't know dealt anew."""
+        other = self.copy()
+        loops.determinize_at(self.variant.rulesets, other.states, 0, player, np.uint64(generator))
+        return other
+
+    def play_at_random(self, rng: np.random.Generator, decisions: int = 100_000) -> Self:
+        """Take random legal actions, at most so many."""
+        for _ in range(decisions):
+            if self.over:
+                break
+            self.step(int(rng.choice(np.flatnonzero(self.mask()))))
+        return self
