@@ -378,7 +378,7 @@ def check_rules(rules: Mapping[str, Any] | None) -> dict[str, Any]:
     sides = in_force["sides"]
     if isinstance(sides, list | tuple):
         in_force["sides"] = list(sides)
-    elif sides not in SIDE_OPTIONS:
+    elif not isinstance(sides, str) or sides not in SIDE_OPTIONS:
         raise ConfigurationError(
             f"rules: sides: {sides!r} is not 'choose', 'random' or a list of {EXCHANGE_TILES} exchanges, one a tile"
         )
