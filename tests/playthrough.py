@@ -1,0 +1,74 @@
+"""Golden playthroughs of either game: one whole game told line by line, readable, with a digest of every state."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tests.table import GameTable
+
+
+def picks(seed: int) -> Iterator[int]:
+    """The scripted policy's stream: a linear congruential generator (Knuth's MMIX constants), high bits."""
+    value = seed
+    while True:
+        value = (6364136223846793005 * value + 1442695040888963407) % 2**64
+        yield value >> 33
+
+
+def digest_fields(state: Any) -> bytes:
+    """The bytes of every named field, in the order of the names: the same wherever the fields lie.
+
+    The ends of the stacks above their sizes hold nothing, and are left out; so is what fills a state up.
+    """
+    parts = []
+    for name in sorted(set(state.dtype.names) - {"unused"}):
+        value = np.atleast_1d(np.asarray(state[name]))
+        if name.endswith("_stack"):
+            value = value[: int(state[f"{name}_size"])]
+        parts.append(name.encode() + np.ascontiguousarray(value.astype(value.dtype.newbyteorder("<"))).tobytes())
+    return b"".join(parts)
+
+
+def tell(
+    table: GameTable,
+    seed: int,
+    opening: list[str],
+    position: Callable[[], tuple[Any, str]],
+    closing: Callable[[], list[str]],
+    idle: frozenset[str] = frozenset(),
+) -> str:
+    """Play `table` to its end by the picks of `seed`, and tell it.
+
+    Args:
+        table: the game, just dealt.
+        seed: of the picks.
+        opening: the first lines.
+        position: a key and a line; the line is told whenever the key has changed.
+        closing: the lines after the last decision.
+        idle: actions that three picks of four leave out while there are others, so that more happens.
+    """
+    digest = hashlib.sha256(digest_fields(table.state))
+    lines, stream, told, decisions = list(opening), picks(seed), None, 0
+    while not table.over:
+        key, line = position()
+        if key != told:
+            told = key
+            lines.append(line)
+        legal = table.legal()
+        options = [name for name in legal if name not in idle]
+        if not options or (idle and next(stream) % 4 == 0):
+            options = legal
+        name = options[next(stream) % len(options)]
+        lines.append(f"  {name} (of {len(legal)})")
+        table.play(name)
+        decisions += 1
+        digest.update(digest_fields(table.state))
+        digest.update(table.mask().tobytes())
+    lines += closing()
+    lines.append(f"end after {decisions} decisions, truncated {bool(table.state.truncated)}, scores {table.scores()}")
+    lines.append(f"sha256 of all states and masks: {digest.hexdigest()}")
+    return "\n".join(lines) + "\n"
