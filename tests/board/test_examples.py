@@ -1,0 +1,65 @@
+"""The examples that the rulebook gives (B26 to B28), played out."""
+
+from __future__ import annotations
+
+from siberia_env.board.components import DEFAULT_AREAS
+from tests.board.helpers import Table, lay_out
+
+
+def finish_placing(table: Table) -> Table:
+    """All other counters go to research."""
+    while "place research" in table.legal():
+        table.play("place research")
+    return table
+
+
+def test_B26_a_gas_logistician_counter_goes_to_gas_logistician_or_research() -> None:
+    hand = ["gas/logistician", "oil/salesman", "oil/salesman", "oil/salesman", "manager", "manager"]
+    table = lay_out(drawn={0: hand})
+    assert table.drawn(0)[0] == "gas/logistician"
+    assert table.legal() == ["place research", "place person", "place resource"]
+    at_gas = finish_placing(table.copy().play("place resource"))
+    assert at_gas.panel(0) == {"gas": ["gas/logistician"]}
+    at_logistician = finish_placing(table.copy().play("place person"))
+    assert at_logistician.panel(0) == {"logistician": ["gas/logistician"]}
+    at_research = finish_placing(table.copy().play("place research"))
+    assert at_research.panel(0) == {}
+    assert at_research.state.resource == 0  # a gas cube is to be placed, before the three oil cubes
+    assert at_research.research(0) == ["oil", "oil", "oil", "manager", "manager"]
+
+
+def test_B26_a_manager_goes_to_manager_or_research() -> None:
+    table = lay_out(drawn={0: ["manager"] * 6})
+    assert table.legal() == ["place research", "place person"]
+    table.play("place person", "place research")
+    finish_placing(table)
+    assert table.panel(0) == {"manager": ["manager"]}
+
+
+def test_B27_two_gas_cubes_from_two_areas_with_a_salesman_in_tokyo_bring_6000() -> None:
+    table = lay_out(
+        areas={"Amur": ["gas", "oil"], "Irkutsk": ["gas", "gold"]},
+        workers={0: ["Amur", "Irkutsk"]},
+        salesmen={0: ["Frankfurt", "Tokyo"]},
+        panels={0: {"gas": ["gas/worker", "gas/investor"]}},
+    )
+    table.play("act gas")
+    assert table.scores() == [6, 0]
+    assert table.cubes("Amur") == ["oil"]
+    assert table.cubes("Irkutsk") == ["gold"]
+
+
+def test_B28_a_worker_beside_an_exhausted_area_reaches_the_area_behind_it_in_one_step() -> None:
+    assert "Irkutsk" not in DEFAULT_AREAS["Amur"]
+    assert {"Amur", "Irkutsk"} <= set(DEFAULT_AREAS["Zabaykalye"])
+    panels = {0: {"logistician": ["gas/logistician", "oil/logistician"]}}
+    position = {"workers": {0: ["Amur"]}, "panels": panels}
+    before = lay_out(**position).play("act logistician", "from Amur")  # type: ignore[arg-type]
+    assert "to Irkutsk" not in before.legal()
+    assert "to Zabaykalye" in before.legal()
+    after = lay_out(areas={"Zabaykalye": []}, **position).play("act logistician", "from Amur")  # type: ignore[arg-type]
+    assert "to Irkutsk" in after.legal()
+    assert "to Zabaykalye" not in after.legal()
+    after.play("to Irkutsk")
+    assert after.workers(0) == {"Irkutsk": 1}
+    assert after.state.steps_left == 2
