@@ -20,8 +20,13 @@ from siberia_env.board.state import (
     AT_PERSON,
     AT_RESEARCH,
     AT_RESOURCE,
+    CHOOSE_AREA,
+    CHOOSE_EXCHANGE,
     CHOOSE_SIDE,
+    DISCARD,
     EMPTY,
+    MOVE_FROM,
+    MOVE_TO,
     NOBODY,
     NOT_PLACED,
     NOTHING,
@@ -447,6 +452,25 @@ def check_everything(table: Table) -> None:
         assert not set(workers) & set(table.exhausted())
     assert set(state.card_owner.tolist()) <= set(range(NOBODY, variant.num_players))
     assert table.scores() == [table.ledger.money[player] for player in players]
+
+    # What is under way, and nothing else.
+    if state.phase != CHOOSE_SIDE:
+        assert state.sides_chosen == len(box.exchange_tiles)
+    assert (state.resource == NOTHING) == (state.phase != CHOOSE_AREA)
+    assert (state.origin == NOTHING) == (state.phase not in (MOVE_TO, CHOOSE_EXCHANGE))
+    assert (state.steps_left > 0) == (state.phase in (MOVE_FROM, MOVE_TO))
+    assert state.placed < DRAWN
+    assert state.placed == 0 or state.phase == PLACE
+    if state.phase == PLACE:
+        assert not table.passed()
+        turns = [(player - int(state.start)) % len(players) for player in (*players, table.player)]
+        for player in players:
+            placed = DRAWN if turns[player] < turns[-1] else 0
+            placed = int(state.placed) if player == table.player else placed
+            assert [where == "none" for where in table.plan(player)] == [number >= placed for number in range(DRAWN)]
+    elif state.phase == DISCARD:
+        assert table.passed() == list(players)
+        assert state.counters[table.player] > 10
 
     # Running fields; seats that nobody sits on stay blank.
     for name, value in recount(table).items():

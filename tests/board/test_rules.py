@@ -193,6 +193,14 @@ def test_B10_setup(players: int, sides: Any) -> None:
     check_everything(table)
 
 
+def test_B10_a_new_game_owes_nothing_to_the_one_before() -> None:
+    fresh = Table.deal(3, {"sides": "random", "salesman_cards": True}, seed=8)
+    used = Table(fresh.variant)
+    used.states.view(np.uint8)[:] = np.random.default_rng(0).integers(0, 256, used.states.nbytes, np.uint8)
+    loops.deal_at(used.variant.rulesets, used.states, 0, np.uint64(8), 0, 0)
+    assert used.states.tobytes() == fresh.states.tobytes()
+
+
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_B10_the_start_moves_to_the_next_seat(players: int) -> None:
     table = Table.deal(players, {"sides": "random"}, seed=2)
