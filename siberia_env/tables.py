@@ -74,5 +74,5 @@ def read_json(source: str | Path) -> Any:
         return json.loads(Path(source).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError(f"components: can't read {source}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the second: brackets nested a thousand deep
         raise ConfigurationError(f"components: {source} is not JSON: {error}") from error

@@ -370,7 +370,7 @@ def test_what_is_no_component_table_is_refused(source: Any) -> None:
 def test_files_that_can_not_be_read_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="can't read"):
         read_components(tmp_path / "none.json")
-    for content in (b"", b"{", b"\xff\xfe\x00", b"[1, 2"):
+    for content in (b"", b"{", b"\xff\xfe\x00", b"[1, 2", b"[" * 100_000):
         (tmp_path / "bad.json").write_bytes(content)
         with pytest.raises(ConfigurationError, match="is not JSON"):
             read_components(tmp_path / "bad.json")

@@ -131,7 +131,7 @@ def test_files_that_can_not_be_read_are_refused(tmp_path: Path) -> None:
         read_components(tmp_path / "none.json")
     with pytest.raises(ConfigurationError, match="can't read"):
         read_components(tmp_path)
-    for content in (b"", b"{", b"\xff\xfe\x00", b"[1, 2"):
+    for content in (b"", b"{", b"\xff\xfe\x00", b"[1, 2", b"[" * 100_000):
         file = tmp_path / "bad.json"
         file.write_bytes(content)
         with pytest.raises(ConfigurationError, match="is not JSON"):
