@@ -53,7 +53,8 @@ class GameTable:
 
     def mask(self) -> np.ndarray[Any, Any]:
         """The mask, int8, one entry an action."""
-        loops.legal_at(self.variant.rulesets, self.states, 0, self._mask)
+        count = loops.legal_at(self.variant.rulesets, self.states, 0, self._mask)
+        assert count == self._mask.sum()
         return self._mask.copy()
 
     def legal(self) -> list[str]:
