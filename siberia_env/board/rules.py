@@ -222,11 +222,12 @@ def set_up(ruleset: Ruleset, state: State) -> None:
         worker_to(state, player, VLADIVOSTOK)
         salesman_to(state, player, 0)
         state.pawns[player] -= 2
+        find_best_prices(ruleset, state, player)
     if ruleset.sides == CHOOSE_SIDES:
         state.phase = CHOOSE_SIDE
     else:
         state.sides_chosen = EXCHANGE_TILES
-        open_trade(ruleset, state)
+        open_trade(state)
 
 
 @kernel
@@ -236,21 +237,19 @@ def may_choose_side(state: State, number: int) -> bool:
 
 
 @kernel
-def choose_side(ruleset: Ruleset, state: State, number: int) -> None:
+def choose_side(state: State, number: int) -> None:
     """B9: an exchange tile shows the chosen side from now on."""
     state.side[number // SIDES] = number % SIDES
     state.sides_chosen += 1
     if state.sides_chosen == EXCHANGE_TILES:
-        open_trade(ruleset, state)
+        open_trade(state)
 
 
 @kernel
-def open_trade(ruleset: Ruleset, state: State) -> None:
+def open_trade(state: State) -> None:
     """B10: with the sides settled the first investment tiles are turned up, and the first round begins."""
     for _ in range(TILES_FACE_UP):
         turn_up_tile(state)
-    for player in range(ruleset.num_players):
-        find_best_prices(ruleset, state, player)
     state.phase = DRAW
 
 
@@ -1120,7 +1119,7 @@ def apply(ruleset: Ruleset, state: State, action: int) -> None:
         number = action - DISCARD_COUNTER
         discard(ruleset, state, int(LYING_ACTION[number]), int(LYING_KIND[number]))
     else:
-        choose_side(ruleset, state, action - SIDE)
+        choose_side(state, action - SIDE)
 
 
 @kernel
