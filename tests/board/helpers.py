@@ -111,8 +111,11 @@ class Table(GameTable):
 
     def cubes(self, area: str) -> list[str]:
         """The resources that lie in an area."""
+        number = self.place_number(area)
         return [
-            resource for resource, areas in zip(RESOURCES, self.state.lying, strict=True) if area in self.in_set(areas)
+            resource
+            for resource, areas in zip(RESOURCES, self.state.lying.tolist(), strict=True)
+            if areas >> number & 1
         ]
 
     def exhausted(self) -> list[str]:
@@ -186,8 +189,6 @@ class Table(GameTable):
         """B21, the slow way: the best price open to a player for each resource, thousands; 0: none."""
         components = self.variant.components
         best = dict.fromkeys(RESOURCES, 0)
-        if self.state.phase == CHOOSE_SIDE:
-            return best
         for number, resource in enumerate(RESOURCES):
             prices = [components.exchanges[exchange][number] for exchange in self.salesmen(player)]
             if resource in self.cards(player):
