@@ -120,7 +120,8 @@ class Table(GameTable):
 
     def exhausted(self) -> list[str]:
         """The areas without a cube, in their order."""
-        return [area for area in self.areas if not self.cubes(area)]
+        lying = self.state.lying.tolist()
+        return [area for number, area in enumerate(self.areas) if not any(areas >> number & 1 for areas in lying)]
 
     def reserve(self) -> dict[str, int]:
         """The cubes beside the map."""
