@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ from tests.board.slow_observation import (
     takers,
 )
 from tests.board.varied import BOXES, SMALL, STYLES, play_through
+from tests.fairness import assert_fair
 from tests.table import PLAYER_COUNTS
 
 BOX_NAMES = ("default", "small", "row", "large")
@@ -295,6 +298,37 @@ def test_boxes_of_these_tests_are_ones_that_a_file_may_give() -> None:
 
 
 # ---------------------------------------------------------------- chance, resolved and forced
+
+
+def setups(
+    rest: Counter[str], lying: tuple[tuple[str, ...], ...], share: float = 1.0
+) -> Iterator[tuple[tuple[tuple[str, ...], ...], float]]:
+    """B8, cube by cube: every way in which the areas can be filled, with its chance."""
+    if all(len(cubes) == 2 for cubes in lying):
+        yield lying, share
+        return
+    for resource, count in rest.items():
+        if count:
+            chance = share * count / rest.total()
+            free = [number for number, cubes in enumerate(lying) if len(cubes) < 2 and resource not in cubes]
+            after = list(lying)
+            if free:
+                after[free[0]] = tuple(sorted((*lying[free[0]], resource)))
+            yield from setups(rest - Counter([resource]), tuple(after), chance)
+
+
+def test_B8_the_areas_are_filled_as_brute_force_says() -> None:
+    cubes = {"gas": 3, "charcoal": 2, "oil": 1, "gold": 1, "diamond": 0}
+    box = Components(areas={"Near": ("Far",), "Far": ("Near",)}, arrows=("Near",), cubes=cubes)
+    weights: Counter[Any] = Counter()
+    for lying, chance in setups(Counter(cubes), ((), ())):
+        weights[lying] += chance  # type: ignore[assignment]
+    table = Table(GAME.variant(2, None, box))
+    counts: Counter[Any] = Counter()
+    for game in range(4000):
+        loops.deal_at(table.variant.rulesets, table.states, 0, np.uint64(5), 0, game)
+        counts[tuple(tuple(sorted(table.cubes(area))) for area in table.areas)] += 1
+    assert_fair(counts, weights)
 
 
 def setup_of(table: Table) -> np.ndarray[Any, Any]:

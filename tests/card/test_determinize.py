@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import permutations
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from siberia_env.card.components import KINDS, SYMBOLS, Components
 from siberia_env.card.state import EMPTY
 from tests.card.helpers import ALL_EDITIONS, Table, check_everything, lay_out
 from tests.card.slow_observation import payments
+from tests.fairness import assert_fair
 from tests.table import PLAYER_COUNTS
 
 HIDDEN_FIELDS = {"generator", "hand", "symbols", "action_stack", "resource_stack", "row"}
@@ -106,19 +106,6 @@ def test_a_guess_can_be_played_to_its_end(players: int) -> None:
 
 
 # ---------------------------------------------------------------- fairness, counted by brute force
-
-
-def assert_fair(counts: Counter[Any], weights: Counter[Any]) -> None:
-    """A chi-square test of the counts against weights; five standard deviations above its mean fail."""
-    total, whole = sum(counts.values()), sum(weights.values())
-    assert set(counts) <= set(weights), "something came up that is not possible"
-    assert total / whole * min(weights.values()) > 5, "too few draws to say anything"
-    square = 0.0
-    for outcome, weight in weights.items():
-        expected = total * weight / whole
-        square += (counts[outcome] - expected) ** 2 / expected
-    freedom = len(weights) - 1
-    assert square < freedom + 5 * sqrt(2 * freedom)
 
 
 TINY = Components(
