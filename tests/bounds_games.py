@@ -9,16 +9,31 @@ import numpy as np
 
 from siberia_env import loops, vector
 from siberia_env.card.components import KINDS, Components
-from siberia_env.card.game import GAME
 from siberia_env.compiled import cache_folder, kernel
 from siberia_env.tables import RESOURCES
+from tests.board.varied import BOXES
 
-ODD_NUMBERS = (-(2**62), -300, -1, 46, 50, 51, 52, 127, 128, 300, 2**31, 2**62)
-SMALL_BOX = Components(
+SMALL_CARD_BOX = Components(
     action_cards={kind: 1 + (index % 3) for index, kind in enumerate(KINDS)},
     resource_cards={**dict.fromkeys(RESOURCES, ()), "gas": (1, 2, 3), "gold": (4, 5)},
     workers=4,
 )
+#: Game, rules, components.
+CASES: tuple[tuple[str, dict[str, Any], Any], ...] = (
+    *(
+        ("card", {"edition": edition, "max_turns": 60}, components)
+        for edition in ("dlp", "oya", "digital")
+        for components in (None, SMALL_CARD_BOX)
+    ),
+    *(
+        ("board", {"sides": sides, "salesman_cards": sides == "random", "max_rounds": rounds}, components)
+        for sides, rounds in (("choose", 8), ("random", 25))
+        for components in BOXES
+    ),
+)
+GAMES_AT_ONCE = 8
+#: Actions that are left out where others are legal, seven times out of eight: with them few cubes are ever sold.
+AVOIDED = ("place research", "pass")
 
 
 @kernel
@@ -37,34 +52,53 @@ def check_that_bounds_are_checked() -> None:
     raise AssertionError("bounds are not checked")
 
 
+def odd_numbers(actions: int) -> tuple[int, ...]:
+    """Numbers that no action has."""
+    return -(2**62), -(2**31), -300, -1, actions, actions + 1, actions + 5, 256, 300, 2**31, 2**32, 2**62
+
+
+def play(name: str, players: int, rules: dict[str, Any], components: Any) -> int:
+    """A batch of games for some steps, looked at from all sides; returns how many ended."""
+    env = vector.make(name, GAMES_AT_ONCE, players, players, rules, components)
+    step = env.reset()
+    game, states, rulesets = env.game, env.states, env.variant.rulesets
+    actions = np.zeros(GAMES_AT_ONCE, np.int64)
+    hidden = np.zeros(game.hidden_size, np.float32)
+    avoided = [action for action, name in enumerate(env.variant.action_names) if name in AVOIDED]
+    games = 0
+    for draw in range(600):
+        for action in odd_numbers(game.num_actions):
+            actions[:] = action
+            assert loops.first_illegal(rulesets, states, actions, 0, GAMES_AT_ONCE) == 0
+        mask = step.mask.copy()
+        if draw % 8:
+            mask[:, avoided] = 0
+            mask[mask.sum(axis=1) == 0] = step.mask[mask.sum(axis=1) == 0]
+        loops.sample_batch(mask, mask.sum(axis=1).astype(np.int16), np.uint64(5), draw, actions)
+        step = env.step(actions)
+        games += int(step.terminated.sum())
+        env.observe(np.full(GAMES_AT_ONCE, draw % players))
+        here = draw % GAMES_AT_ONCE
+        loops.observe_hidden_at(rulesets, states, here, hidden)
+        guess = states[here : here + 1].copy()
+        loops.determinize_at(rulesets, guess, 0, draw % players, np.uint64(draw))
+        if draw % 25 == 0:
+            loops.random_playout(rulesets, guess, 0, step.mask[0].copy(), np.uint64(draw))
+            loops.observe_at(rulesets, guess, 0, 0, step.observation[0].copy())
+            games += 1
+    return games
+
+
 def main() -> None:
     """Play."""
     check_that_bounds_are_checked()
     print("cache", cache_folder(loops.step_batch))
-    games = 0
-    for players in (2, 3, 4):
-        for edition in ("dlp", "oya", "digital"):
-            for components in (None, SMALL_BOX):
-                env = vector.make("card", 8, players, players, {"edition": edition, "max_turns": 60}, components)
-                step = env.reset()
-                states, rulesets = env.states, env.variant.rulesets
-                actions = np.zeros(8, np.int64)
-                hidden = np.zeros(GAME.hidden_size, np.float32)
-                for draw in range(250):
-                    for action in ODD_NUMBERS:
-                        actions[:] = action
-                        assert loops.first_illegal(rulesets, states, actions, 0, 8) == 0
-                    loops.sample_batch(step.mask, step.num_legal, np.uint64(5), draw, actions)
-                    step = env.step(actions)
-                    games += int(step.terminated.sum())
-                    env.observe(np.full(8, draw % players))
-                    loops.observe_hidden_at(rulesets, states, draw % 8, hidden)
-                    guess = states[draw % 8 : draw % 8 + 1].copy()
-                    loops.determinize_at(rulesets, guess, 0, draw % players, np.uint64(draw))
-                    if draw % 25 == 0:
-                        loops.random_playout(rulesets, guess, 0, step.mask[0].copy(), np.uint64(draw))
-                        loops.observe_at(rulesets, guess, 0, 0, step.observation[0].copy())
-    print("games", games)
+    games = {"card": 0, "board": 0}
+    for name, rules, components in CASES:
+        for players in (2, 3, 4):
+            games[name] += play(name, players, rules, components)
+    for name, ended in games.items():
+        print(f"games {name} {ended}")
 
 
 if __name__ == "__main__":

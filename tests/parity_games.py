@@ -9,86 +9,111 @@ from __future__ import annotations
 import hashlib
 import sys
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
 from siberia_env import loops, vector
-from siberia_env.card.game import GAME
+from siberia_env.game import find_game
+from tests.board.varied import LARGE, ROW
 
-CASES = (
-    (2, "dlp", None),
-    (3, "dlp", None),
-    (4, "dlp", None),
-    (2, "oya", None),
-    (3, "oya", None),
-    (2, "digital", None),
-    (4, "digital", 40),
+GIVEN_SIDES = ["New York", "London", "Toronto", "Sydney", "Sao Paulo"]
+#: Game, players, rules, components: what the two runs play, each to its end.
+CASES: tuple[tuple[str, int, dict[str, Any], Any], ...] = (
+    ("card", 2, {"edition": "dlp"}, None),
+    ("card", 3, {"edition": "dlp"}, None),
+    ("card", 4, {"edition": "dlp"}, None),
+    ("card", 2, {"edition": "oya"}, None),
+    ("card", 3, {"edition": "oya"}, None),
+    ("card", 2, {"edition": "digital"}, None),
+    ("card", 4, {"edition": "digital", "max_turns": 40}, None),
+    ("board", 2, {}, None),
+    ("board", 3, {"sides": "random", "salesman_cards": True}, None),
+    ("board", 4, {"sides": GIVEN_SIDES}, None),
+    ("board", 3, {"salesman_cards": True}, ROW),
+    ("board", 4, {"salesman_cards": True, "max_rounds": 6}, LARGE),
 )
+BATCHES: tuple[tuple[str, dict[str, Any]], ...] = (("card", {"max_turns": 6}), ("board", {"max_rounds": 1}))
 BLOCK = 20  # decisions a line
+#: Actions that are left out where others are legal, three times out of four: with them few cubes are ever sold.
+AVOIDED = ("place research", "pass")
 
 
-def main(decisions: int) -> None:
-    """Play a game of each case, at most so many decisions each."""
-    for players, edition, max_turns in CASES:
-        variant = GAME.variant(players, {"edition": edition, **({"max_turns": max_turns} if max_turns else {})})
-        rulesets, states, guess = variant.rulesets, variant.new_states(), variant.new_states()
-        mask = np.zeros(GAME.num_actions, np.int8)
-        observation = np.zeros(GAME.observation_size, np.float32)
-        hidden = np.zeros(GAME.hidden_size, np.float32)
-        totals = np.zeros(players, np.int64)
-        digest = hashlib.sha256()
-        value = players
-        loops.deal_at(rulesets, states, 0, np.uint64(2**64 - players), 5, 1)
-        taken = 0
-        while taken < decisions and not loops.is_over_at(rulesets, states, 0):
-            loops.legal_at(rulesets, states, 0, mask)
-            digest.update(states.tobytes() + mask.tobytes())
-            if taken % 3 == 0:
-                seat = taken % players
-                loops.observe_at(rulesets, states, 0, seat, observation)
-                loops.observe_hidden_at(rulesets, states, 0, hidden)
-                digest.update(observation.tobytes() + hidden.tobytes())
-            if taken % 11 == 0:
-                guess[0] = states[0]
-                loops.determinize_at(rulesets, guess, 0, (taken + 1) % players, np.uint64(2**63 + taken))
-                digest.update(guess.tobytes())
-            value = (6364136223846793005 * value + 1442695040888963407) % 2**64
-            legal = np.flatnonzero(mask)
-            action = int(legal[(value >> 33) % len(legal)])
-            if taken % 2:
-                loops.step_at(rulesets, states, 0, action, observation, mask)
-                digest.update(observation.tobytes() + mask.tobytes())
-            else:
-                loops.advance_at(rulesets, states, 0, action)
-                while loops.is_chance_at(rulesets, states, 0):
-                    loops.resolve_at(rulesets, states, 0)
-            taken += 1
-            if taken % BLOCK == 0:
-                print(f"{edition}, {players} players, {taken} decisions: {digest.hexdigest()}")
-        loops.scores_at(rulesets, states, 0, totals)
-        over, truncated = loops.is_over_at(rulesets, states, 0), loops.is_truncated_at(rulesets, states, 0)
-        digest.update(states.tobytes() + totals.tobytes())
-        print(
-            f"{edition}, {players} players, {taken} decisions, over {bool(over)}, truncated {bool(truncated)}, "
-            f"scores {totals.tolist()}: {digest.hexdigest()}"
-        )
-    for reward in loops.REWARDS:
-        print(f"batch, reward {reward}: {batch(reward)}")
+def play(name: str, players: int, rules: dict[str, Any], components: Any, most: int) -> None:
+    """One game, at most so many decisions."""
+    game = find_game(name)
+    variant = game.variant(players, rules, components)
+    rulesets, states, guess = variant.rulesets, variant.new_states(), variant.new_states()
+    mask = np.zeros(game.num_actions, np.int8)
+    observation = np.zeros(game.observation_size, np.float32)
+    hidden = np.zeros(game.hidden_size, np.float32)
+    totals = np.zeros(players, np.int64)
+    avoided = [action for action, action_name in enumerate(variant.action_names) if action_name in AVOIDED]
+    digest = hashlib.sha256()
+    value = players
+    loops.deal_at(rulesets, states, 0, np.uint64(2**64 - players), 5, 1)
+    taken = 0
+    while taken < most and not loops.is_over_at(rulesets, states, 0):
+        loops.legal_at(rulesets, states, 0, mask)
+        digest.update(states.tobytes() + mask.tobytes())
+        if taken % 3 == 0:
+            seat = taken % players
+            loops.observe_at(rulesets, states, 0, seat, observation)
+            loops.observe_hidden_at(rulesets, states, 0, hidden)
+            digest.update(observation.tobytes() + hidden.tobytes())
+        if taken % 11 == 0:
+            guess[0] = states[0]
+            loops.determinize_at(rulesets, guess, 0, (taken + 1) % players, np.uint64(2**63 + taken))
+            digest.update(guess.tobytes())
+        value = (6364136223846793005 * value + 1442695040888963407) % 2**64
+        legal = np.flatnonzero(mask)
+        if (value >> 20) % 4:
+            others = np.setdiff1d(legal, avoided)
+            legal = others if others.size else legal
+        action = int(legal[(value >> 33) % len(legal)])
+        if taken % 2:
+            loops.step_at(rulesets, states, 0, action, observation, mask)
+            digest.update(observation.tobytes() + mask.tobytes())
+        else:
+            loops.advance_at(rulesets, states, 0, action)
+            while loops.is_chance_at(rulesets, states, 0):
+                loops.resolve_at(rulesets, states, 0)
+        taken += 1
+        if taken % BLOCK == 0:
+            print(f"{name}, {players} players, {rules}, {taken} decisions: {digest.hexdigest()}")
+    loops.scores_at(rulesets, states, 0, totals)
+    over, truncated = loops.is_over_at(rulesets, states, 0), loops.is_truncated_at(rulesets, states, 0)
+    digest.update(states.tobytes() + totals.tobytes())
+    print(
+        f"{name}, {players} players, {rules}, {taken} decisions, over {bool(over)}, truncated {bool(truncated)}, "
+        f"scores {totals.tolist()}: {digest.hexdigest()}"
+    )
 
 
-def batch(reward: str) -> str:
+def batch(name: str, rules: dict[str, Any], reward: str) -> str:
     """A digest of some short games in a batch, played through several ends."""
-    env = vector.make("card", num_envs=3, num_players=3, seed=8, rules={"max_turns": 6}, reward=reward)
+    env = vector.make(name, num_envs=3, num_players=3, seed=8, rules=rules, reward=reward)
     digest = hashlib.sha256()
     step = env.reset()
     actions = np.zeros(env.num_envs, np.int64)
+    ended = 0
     for draw in range(60):
         loops.sample_batch(step.mask, step.num_legal, np.uint64(3), draw, actions)
         step = env.step(actions)
+        ended += int(step.terminated.sum())
         digest.update(env.states.tobytes())
         for field in fields(step):
             digest.update(getattr(step, field.name).tobytes())
-    return digest.hexdigest()
+    return f"{ended} ended, {digest.hexdigest()}"
+
+
+def main(decisions: int) -> None:
+    """Play a game of each case, at most so many decisions each, and the batches."""
+    for name, players, rules, components in CASES:
+        play(name, players, rules, components, decisions)
+    for name, rules in BATCHES:
+        for reward in loops.REWARDS:
+            print(f"{name} batch, reward {reward}: {batch(name, rules, reward)}")
 
 
 if __name__ == "__main__":

@@ -12,10 +12,8 @@ import numba
 import numpy as np
 import pytest
 
-from siberia_env import compiled
-from siberia_env.card.components import RULESET
-from siberia_env.card.game import GAME
-from siberia_env.card.state import STATE
+from siberia_env import compiled, loops
+from siberia_env.game import GAMES, find_game
 from tests.processes import ROOT, run_python
 
 NOTICE = "siberia_env: compiling the rules (once for this version, some seconds) ..."
@@ -108,8 +106,10 @@ def test_the_rules_and_their_tables_are_among_the_hashed_sources() -> None:
         source.relative_to(compiled.PACKAGE_FOLDER).as_posix()
         for source in compiled.kernel_sources({"siberia_env": compiled.PACKAGE_FOLDER})
     }
-    card = {f"card/{name}.py" for name in ("rules", "observation", "components", "state", "actions")}
-    assert card | {"loops.py", "game.py", "generator.py", "compiled.py"} <= sources
+    rooms = {
+        f"{game}/{name}.py" for game in GAMES for name in ("rules", "observation", "components", "state", "actions")
+    }
+    assert rooms | {"loops.py", "game.py", "generator.py", "compiled.py"} <= sources
     assert "card_v0.py" not in sources
 
 
@@ -152,16 +152,19 @@ def test_the_notice_comes_once_and_not_for_the_users_own_functions() -> None:
 
 
 def test_random_games_stay_within_the_bounds_of_every_array() -> None:
-    done = run_python("-m", "tests.bounds_games", NUMBA_BOUNDSCHECK="1")
-    cache, games = done.stdout.splitlines()
-    assert int(games.split()[1]) > 300
-    assert Path(cache.split(maxsplit=1)[1]) != compiled.cache_folder(GAME.kernels["apply"])
+    cache, *games = run_python("-m", "tests.bounds_games", NUMBA_BOUNDSCHECK="1").stdout.splitlines()
+    assert {line.split()[1] for line in games} == set(GAMES)
+    assert all(int(line.split()[2]) > 500 for line in games)
+    assert Path(cache.split(maxsplit=1)[1]) != compiled.cache_folder(loops.step_batch)
 
 
 # ---------------------------------------------------------------- the records
 
 
-@pytest.mark.parametrize("dtype", [STATE, RULESET])
+@pytest.mark.parametrize(
+    "dtype",
+    [find_game(game).state_dtype for game in GAMES] + [find_game(game).variant(2).rulesets.dtype for game in GAMES],
+)
 def test_records_hold_integers_only_and_no_hidden_padding(dtype: np.dtype[np.void]) -> None:
     assert dtype.names is not None
     assert dtype.fields is not None
@@ -175,7 +178,9 @@ def test_records_hold_integers_only_and_no_hidden_padding(dtype: np.dtype[np.voi
     assert sizes == dtype.itemsize, "padding at the end"
 
 
-def test_a_state_takes_at_most_512_bytes() -> None:
-    assert STATE.itemsize <= 512
-    assert STATE.itemsize % 8 == 0
-    assert GAME.variant(2).new_states(100_000).nbytes < 150e6
+@pytest.mark.parametrize(("game", "most"), [("card", 512), ("board", 1500)])
+def test_a_state_is_small(game: str, most: int) -> None:
+    size = find_game(game).state_dtype.itemsize
+    assert size <= most
+    assert size % 8 == 0
+    assert find_game(game).variant(2).new_states(100_000).nbytes == 100_000 * size
