@@ -1,4 +1,4 @@
-"""The speed of the suite, beside what it is compared to, in one run: `siberia bench card`.
+"""The speed of the suite, beside what it is compared to, in one run: `siberia bench card`, `siberia bench board`.
 
 Every figure is the median of repeated measurements of random legal play with 4 players on one core; ours and
 the other library's alternate, so that both meet the same machine. Other libraries are measured where they are
@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from statistics import median
@@ -33,8 +34,29 @@ BATCH = 1024  # games in a batch
 SMALL_BATCH, LARGE_BATCH = 256, 262_144  # a decision must cost about the same in both
 TRAINING_DECISIONS = 262_144  # in the run whose time is divided up
 ROLLOUTS = 2000  # of OpenSpiel's C++ evaluator a call
+CATAN_DECISIONS = 4000  # at most in a game of Catan: some random players never win
 
 Rate = Callable[[float], float]  #: measures for so many seconds, gives something a second
+
+
+#: What each game's facts are held to, by the names under which `_facts` shows them.
+STATE, COPY, MEMORY = "a state, bytes", "copy of a state, ns", "100 000 games without observations, MB"
+WARM, COLD = "import to first step, warm cache, s", "import to first step, nothing compiled, s"
+TRAINING = "games' part of MaskablePPO's time, %"
+LIMITS: dict[str, dict[str, float]] = {
+    "card": {STATE: 512, COPY: 20, MEMORY: 150, WARM: 1.5, COLD: 15, TRAINING: 10},
+    "board": {STATE: 1536, WARM: 1.5, COLD: 30},
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One of our figures beside another library's; `goals` has the ratio to reach by game, None where none is set."""
+
+    what: str
+    peer_name: str
+    peer: Callable[[], Rate | None]
+    goals: Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -48,26 +70,45 @@ class Row:
     goal: float | None
 
 
+def comparisons() -> tuple[Comparison, ...]:
+    """Every comparison there is; a game is in those whose goals name it."""
+    masks, observed = "batch, masks only", "batch, observed"
+    return (
+        Comparison(masks, "hearts, C++", openspiel_rollouts, {"card": 1.8, "board": 1.0}),
+        Comparison(masks, "Catan", catanatron, {"board": 100.0}),
+        Comparison(
+            observed, "hearts, Python, mask", partial(openspiel_python, _read_mask), {"card": 12.0, "board": None}
+        ),
+        Comparison(
+            observed, "hearts, Python, bare", partial(openspiel_python, _read_nothing), {"card": None, "board": 6.0}
+        ),
+        Comparison(
+            observed, "hearts, Python, all", partial(openspiel_python, _read_all), {"card": None, "board": None}
+        ),
+        Comparison("PettingZoo env()", "texas_holdem", texas_holdem, {"card": 15.0, "board": 12.0}),
+    )
+
+
 def bench(game: Game, seconds: float, repeats: int) -> None:
     """Measure everything and print the tables."""
-    batch, observed = batch_rate(game, observations=False), batch_rate(game, observations=True)
-    comparisons: list[tuple[str, Rate, str, Rate | None, float | None]] = [
-        ("batch, masks only", batch, "hearts, C++", openspiel_rollouts(), 1.8),
-        ("batch, observed", observed, "hearts, Python, mask", openspiel_python(_read_mask), 12.0),
-        ("", observed, "hearts, Python, bare", openspiel_python(_read_nothing), None),
-        ("", observed, "hearts, Python, all", openspiel_python(_read_all), None),
-        ("PettingZoo env()", aec_rate(game), "texas_holdem", texas_holdem(), 15.0),
-    ]
-    rows = []
-    with counting("measuring", repeats * len(comparisons)) as bar:
-        for what, ours, peer_name, peer, goal in comparisons:
+    beside = [comparison for comparison in comparisons() if game.name in comparison.goals]
+    our_rates = {
+        "batch, masks only": batch_rate(game, observations=False),
+        "batch, observed": batch_rate(game, observations=True),
+        "PettingZoo env()": aec_rate(game),
+    }
+    rows: list[Row] = []
+    with counting("measuring", repeats * len(beside)) as bar:
+        for comparison in beside:
+            ours, theirs = our_rates[comparison.what], comparison.peer()
             own, other = [], []
             for _ in range(repeats):
                 own.append(ours(seconds))
-                if peer is not None:
-                    other.append(peer(seconds))
+                if theirs is not None:
+                    other.append(theirs(seconds))
                 bar.advance(bar.task_ids[0])
-            rows.append(Row(what, median(own), peer_name, median(other) if other else None, goal))
+            peer = median(other) if other else None
+            rows.append(Row(comparison.what, median(own), comparison.peer_name, peer, comparison.goals[game.name]))
     console.print(_table(game, rows))
     console.print(_facts(game, seconds, repeats))
 
@@ -77,16 +118,19 @@ def _table(game: Game, rows: list[Row]) -> Table:
     table.caption = (
         "random legal play; hearts is OpenSpiel's: its C++ rollouts, and stepped from Python, reading the mask as an "
         "array, just the list of legal actions (bare), or mask and information state (all); texas_holdem is "
-        "PettingZoo's"
+        "PettingZoo's, Catan is Catanatron's, random players"
     )
     for column in ("", "ours", "beside", "theirs", "ratio", "goal"):
         table.add_column(column, justify="left" if column in ("", "beside") else "right")
+    above = ""
     for row in rows:
         theirs = "" if row.peer is None else f"{row.peer:,.0f}"
         beside = f"{row.peer_name}:\nnot installed" if row.peer is None else row.peer_name
         ratio = "" if row.peer is None else f"{row.ours / row.peer:.1f}"
         goal = "" if row.goal is None else f"{row.goal:g}"
-        table.add_row(row.what, f"{row.ours:,.0f}", beside, theirs, ratio, goal)
+        what = "" if row.what == above else row.what
+        table.add_row(what, f"{row.ours:,.0f}", beside, theirs, ratio, goal)
+        above = row.what
     return table
 
 
@@ -109,18 +153,19 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
         cold, warm = done(start_seconds(game))
         share = done(training_share(game))
     facts = [
-        ("a state, bytes", f"{game.state_dtype.itemsize}", "512"),
-        ("copy of a state, ns", f"{copied:.1f}", "20"),
-        ("100 000 games without observations, MB", f"{batch_megabytes(game, 100_000):.0f}", "150"),
-        (f"a decision in a batch of {SMALL_BATCH}, ns", f"{small:.0f}", ""),
-        (f"a decision in a batch of {LARGE_BATCH}, ns", f"{large:.0f}", f"{1.5 * small:.0f}"),
-        ("import to first step, warm cache, s", f"{warm:.2f}", "1.5"),
-        ("import to first step, nothing compiled, s", f"{cold:.1f}", "15"),
+        (STATE, f"{game.state_dtype.itemsize}"),
+        (COPY, f"{copied:.1f}"),
+        (MEMORY, f"{batch_megabytes(game, 100_000):.0f}"),
+        (f"a decision in a batch of {SMALL_BATCH}, ns", f"{small:.0f}"),
+        (large_batch := f"a decision in a batch of {LARGE_BATCH}, ns", f"{large:.0f}"),
+        (WARM, f"{warm:.2f}"),
+        (COLD, f"{cold:.1f}"),
     ]
     if share is not None:
-        facts.append(("games' part of MaskablePPO's time, %", f"{100 * share:.1f}", "10"))
-    for fact in facts:
-        table.add_row(*fact)
+        facts.append((TRAINING, f"{100 * share:.1f}"))
+    limits = {**LIMITS[game.name], large_batch: round(1.5 * small)}
+    for fact, measured in facts:
+        table.add_row(fact, measured, f"{limits[fact]:g}" if fact in limits else "")
     return table
 
 
@@ -300,6 +345,27 @@ def texas_holdem() -> Rate | None:
     if _import("rlcard") is None or (module := _import("pettingzoo.classic.texas_holdem_v4")) is None:
         return None
     return pettingzoo_rate(module.env(num_players=PLAYERS))
+
+
+def catanatron() -> Rate | None:
+    """Decisions a second of Catanatron's random games of Catan."""
+    if (module := _import("catanatron")) is None:
+        return None
+    colors = list(module.Color)[:PLAYERS]
+
+    def rate(seconds: float) -> float:
+        decisions, games, started = 0, 0, time.perf_counter()
+        while (spent := time.perf_counter() - started) < seconds:
+            game = module.Game([module.RandomPlayer(color) for color in colors], seed=games + 1)
+            for _ in range(CATAN_DECISIONS):
+                if game.winning_color() is not None:
+                    break
+                game.play_tick()
+                decisions += 1
+            games += 1
+        return decisions / spent
+
+    return rate
 
 
 def _import(name: str) -> Any:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from functools import partial
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch as th
 
-from siberia_env.card.game import GAME
+from siberia_env.game import GAMES, Game, find_game
 from siberia_experiments import bench
 from siberia_experiments.display import console
 from tests.test_train import shrink
 
 SECONDS = 0.01
+
+each_game = pytest.mark.parametrize("game", [find_game(name) for name in GAMES], ids=GAMES)
 
 
 def sane(number: float) -> bool:
@@ -23,26 +25,31 @@ def sane(number: float) -> bool:
     return isfinite(number) and number > 0
 
 
+@each_game
 @pytest.mark.parametrize("observations", [True, False])
 @pytest.mark.parametrize("games", [1, 256])
-def test_batch_rates(observations: bool, games: int) -> None:
-    rate = bench.batch_rate(GAME, observations, games)
+def test_batch_rates(game: Game, observations: bool, games: int) -> None:
+    rate = bench.batch_rate(game, observations, games)
     assert sane(rate(SECONDS))
     assert sane(rate(0.0))
 
 
-def test_the_pettingzoo_rate() -> None:
-    assert sane(bench.aec_rate(GAME)(SECONDS))
+@each_game
+def test_the_pettingzoo_rate(game: Game) -> None:
+    assert sane(bench.aec_rate(game)(SECONDS))
 
 
-def test_copies_and_memory() -> None:
-    assert sane(bench.copy_nanoseconds(GAME, 1000))
-    megabytes = bench.batch_megabytes(GAME, 1000)
-    assert 1000 * GAME.state_dtype.itemsize / 1e6 < megabytes < 1.5
-    assert bench.batch_megabytes(GAME, 2000) == pytest.approx(2 * megabytes)
+@each_game
+def test_copies_and_memory(game: Game) -> None:
+    assert sane(bench.copy_nanoseconds(game, 1000))
+    megabytes = bench.batch_megabytes(game, 1000)
+    states_and_masks = 1000 * (game.state_dtype.itemsize + game.num_actions) / 1e6
+    assert states_and_masks < megabytes < states_and_masks + 0.2
+    assert bench.batch_megabytes(game, 2000) == pytest.approx(2 * megabytes)
 
 
-def test_the_start_is_measured_cold_then_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+@each_game
+def test_the_start_is_measured_cold_then_warm(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here the program runs in this process, which has its kernels compiled."""
     folders = []
 
@@ -53,18 +60,19 @@ def test_the_start_is_measured_cold_then_warm(monkeypatch: pytest.MonkeyPatch) -
         exec(command[-1], {})
 
     monkeypatch.setattr("subprocess.run", run)
-    cold, warm = bench.start_seconds(GAME)
+    cold, warm = bench.start_seconds(game)
     assert sane(cold)
     assert sane(warm)
     assert folders[0] == folders[1] != os.environ.get("NUMBA_CACHE_DIR")
 
 
-def test_the_games_part_of_training(monkeypatch: pytest.MonkeyPatch) -> None:
+@each_game
+def test_the_games_part_of_training(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = th.get_num_threads()
     small: dict[str, Any] = {"num_envs": 8, "steps": 8, "batch_size": 32, "network": (4,), "threads": 1}
     shrink(monkeypatch, **small)
     monkeypatch.setattr(bench, "TRAINING_DECISIONS", 64)
-    share = bench.training_share(GAME)
+    share = bench.training_share(game)
     th.set_num_threads(threads)
     assert share is not None
     assert 0 < share < 1
@@ -75,6 +83,7 @@ def test_other_libraries_are_measured_where_they_are_installed() -> None:
         (bench.openspiel_rollouts, ("pyspiel",)),
         (bench.openspiel_python, ("pyspiel",)),
         (bench.texas_holdem, ("rlcard", "pettingzoo.classic.texas_holdem_v4")),
+        (bench.catanatron, ("catanatron",)),
     ):
         installed = all(bench._import(name) is not None for name in needs)
         rate = peer()
@@ -83,17 +92,54 @@ def test_other_libraries_are_measured_where_they_are_installed() -> None:
             assert sane(rate(SECONDS))
 
 
-def test_absent_libraries_are_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+class CatanOfThree:
+    """Stands in for Catanatron, which few machines have: a game is won by the third decision."""
+
+    Color = ("red", "blue", "orange", "white")
+    players: ClassVar[list[str]] = []
+
+    def __init__(self, players: list[str], seed: int) -> None:
+        assert seed > 0  # 0 asks for a random one
+        CatanOfThree.players = players
+        self.decisions = 0
+
+    @staticmethod
+    def RandomPlayer(color: str) -> str:
+        return color
+
+    def winning_color(self) -> str | None:
+        return None if self.decisions < 3 else "red"
+
+    def play_tick(self) -> None:
+        assert self.decisions < 3
+        self.decisions += 1
+
+
+def test_games_of_catan_are_counted_by_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100))
+    monkeypatch.setattr(CatanOfThree, "Game", CatanOfThree, raising=False)
+    monkeypatch.setattr(bench, "_import", lambda name: CatanOfThree)
+    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
+    rate = bench.catanatron()
+    assert rate is not None
+    assert rate(3.0) == 2 * 3 / 3  # two games until the clock, asked at 1, 2 and 3 seconds, says that it is enough
+    assert len(CatanOfThree.players) == bench.PLAYERS
+    monkeypatch.setattr(bench, "CATAN_DECISIONS", 2)
+    assert rate(3.0) == 2 * 2 / 3
+
+
+@each_game
+def test_absent_libraries_are_named_as_such(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "_import", lambda name: None)
     monkeypatch.setattr(bench, "start_seconds", lambda game: (12.25, 1.25))
     monkeypatch.setattr(bench, "training_share", lambda game: None)
     monkeypatch.setattr(bench, "copy_nanoseconds", partial(bench.copy_nanoseconds, rounds=1000))
     monkeypatch.setattr(bench, "LARGE_BATCH", 2048)
-    assert bench.openspiel_rollouts() is bench.openspiel_python() is bench.texas_holdem() is None
+    assert bench.openspiel_rollouts() is bench.openspiel_python() is bench.texas_holdem() is bench.catanatron() is None
     with console.capture() as shown:
-        bench.bench(GAME, SECONDS, 1)
+        bench.bench(game, SECONDS, 1)
     text = shown.get()
-    assert text.count("not installed") == 5
+    assert text.count("not installed") == {"card": 5, "board": 6}[game.name]
     for fact in ("batch, masks only", "a state, bytes", "import to first step", "12.2", "1.25"):
         assert fact in text
     assert "MaskablePPO" not in text
@@ -106,9 +152,19 @@ def test_ratios_are_ours_by_theirs() -> None:
         bench.Row("alone", 1e6, "nobody", None, 12.0),
     ]
     with console.capture() as shown:
-        console.print(bench._table(GAME, rows))
+        console.print(bench._table(find_game("card"), rows))
     text = shown.get()
     (row,) = [line for line in text.splitlines() if "masks only" in line]
     assert row.split()[-4:] == ["Python", "8,000,000", "2.4", "1.8"]
     assert text.count("not installed") == 1
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_every_game_has_goals() -> None:
+    assert set(bench.LIMITS) == set(GAMES)
+    for comparison in bench.comparisons():
+        assert set(comparison.goals) <= set(GAMES)
+    for game in GAMES:
+        goals = {comparison.peer_name: comparison.goals.get(game) for comparison in bench.comparisons()}
+        assert goals["hearts, C++"]
+        assert goals["texas_holdem"]
