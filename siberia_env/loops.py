@@ -30,6 +30,7 @@ from siberia_env.game import (
     scores,
 )
 from siberia_env.generator import advance, mix, scale, scramble
+from siberia_env.lanes import count_ones
 
 NO_ACTION = -(2**31)  #: given to `step_at` to be shown the state as it is
 ILLEGAL = -1  #: what `step_at` returns for an action that is not legal; nothing has happened
@@ -40,6 +41,8 @@ REWARDS = ("win", "margin", "score")
 WIN, MARGIN, SCORE = range(3)
 MARGIN_UNIT = 10.0  # thousands: a margin of 1 is 10 000 dollars
 
+
+BLOCK = 16  # actions of a mask that random play counts at once
 
 # ---------------------------------------------------------------- one game
 
@@ -333,13 +336,24 @@ def determinize_batch(rulesets: Any, states: Any, players: Any, seed: Any) -> No
 
 @kernel_part
 def sample_legal(mask: Any, count: int, bits: Any) -> int:
-    """One of the `count` legal actions of `mask`, chosen by 64 random `bits`."""
+    """One of the `count` legal actions of `mask`, chosen by 64 random `bits`.
+
+    A processor counts a block of the mask at once; only the block with the chosen action is walked through. Both
+    go to their end: no jump that depends on the draw.
+    """
     rank = scale(bits, count)
-    action = 0
-    for tried in range(mask.shape[0]):  # to the end: no jump that depends on the draw
-        rank -= mask[tried]
-        action += rank >= 0
-    return action
+    start, before, passed = 0, 0, 0
+    for block in range(mask.shape[0] // BLOCK):
+        passed += count_ones(mask, BLOCK * block, BLOCK)
+        beyond = rank >= passed
+        start += BLOCK * beyond
+        before += (passed - before) * beyond
+    rank -= before
+    chosen = start
+    for action in range(start, min(start + BLOCK, mask.shape[0])):
+        rank -= mask[action]
+        chosen += rank >= 0
+    return chosen
 
 
 @kernel

@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siberia_env import loops
@@ -90,6 +90,19 @@ def test_the_extreme_bits_choose_the_first_and_the_last_legal_action() -> None:
     assert loops.sample_legal(mask, 3, np.uint64(0)) == 1
     assert loops.sample_legal(mask, 3, np.uint64(2**64 - 1)) == 4
     assert loops.sample_legal(np.array([0, 0, 1], np.int8), 1, np.uint64(2**63)) == 2
+
+
+@given(st.integers(1, 6 * loops.BLOCK + 3), st.integers(0, 2**100 - 1), st.data())
+@settings(deadline=None)
+def test_the_rank_chooses_among_the_legal_actions_whatever_the_size_of_the_mask(
+    size: int, bits: int, data: st.DataObject
+) -> None:
+    mask = np.array([bits >> action & 1 for action in range(size)], np.int8)
+    mask[data.draw(st.integers(0, size - 1))] = 1
+    legal = np.flatnonzero(mask).tolist()
+    rank = data.draw(st.integers(0, len(legal) - 1))
+    random_bits = np.uint64(-(-(rank << 32) // len(legal)) << 32)  # the least that `scale` maps to the rank
+    assert loops.sample_legal(mask, len(legal), random_bits) == legal[rank]
 
 
 @pytest.mark.parametrize("game", GAMES)

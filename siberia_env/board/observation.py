@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from siberia_env.board.actions import LYING_NUMBER, NUM_LYING, NUM_PAWN_PLACES
+from siberia_env.board.actions import LYING, NUM_LYING, NUM_PAWN_PLACES
 from siberia_env.board.components import (
     COUNTERS_DRAWN,
     EMPTY_RESERVES_TO_END,
     EXHAUSTION_COUNTERS,
     GAS,
+    LOGISTICIAN,
+    MANAGER,
     MANAGER_COUNTER,
     MOST_AREAS,
     NUM_ACTIONS,
@@ -50,6 +52,7 @@ from siberia_env.board.state import (
     AT_RESOURCE,
     CHOOSE_SIDE,
     NOBODY,
+    NOT_PLACED,
     NOTHING,
     NUM_DECISIONS,
     OVER,
@@ -61,6 +64,16 @@ from siberia_env.board.state import (
 )
 from siberia_env.compiled import kernel, kernel_part, stack_array
 from siberia_env.game import MAX_PLAYERS, Block, block_scales, block_slices
+from siberia_env.lanes import (
+    add_bits,
+    copy_row,
+    count_members,
+    exceed_row,
+    join_sets,
+    multiply_row,
+    spread_bits,
+    subtract_row,
+)
 from siberia_env.observing import PLAYER_COUNTS, scaled, seat_of, seated
 from siberia_env.tables import NUM_RESOURCES
 
@@ -205,6 +218,8 @@ HIDDEN_BLOCKS: tuple[Block, ...] = (
 )
 
 SIZE = sum(block.size for block in BLOCKS)
+SPARE = SIZE  # beside the observation: a place for what is not to be shown
+ROOM = SIZE + 1
 SCALES = block_scales(BLOCKS)
 HIDDEN_SCALES = block_scales(HIDDEN_BLOCKS)
 
@@ -261,11 +276,33 @@ PLANNED: int = _HIDDEN_START["planned"]
 NEXT: int = _HIDDEN_START["next_tiles"]
 
 
+# Where the observer's counters are shown: no jumps that depend on their kinds. Columns: EMPTY, then the kinds.
+_COLUMNS = 1 + NUM_KINDS
+PANEL_PLACE = np.full((NUM_ACTIONS, _COLUMNS), SPARE, np.int16)  #: by action
+UNSEEN_PLACE = np.full(_COLUMNS, SPARE, np.int16)
+NEW_PLACE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.int16)  #: by where the counter is planned to go
+TO_PLACE_RESOURCE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.int16)  #: its resource, while it is to be placed
+for _number, (_action, _kind) in enumerate(LYING):
+    PANEL_PLACE[_action, 1 + _kind] = PANEL + _number
+for _kind in range(NUM_KINDS):
+    _manager = _kind == MANAGER_COUNTER
+    _person = MANAGER if _manager else LOGISTICIAN + _kind // NUM_RESOURCES
+    UNSEEN_PLACE[1 + _kind] = UNSEEN_COUNTERS + _kind
+    NEW_PLACE[NOT_PLACED, 1 + _kind] = TO_PLACE + _person
+    NEW_PLACE[AT_RESEARCH, 1 + _kind] = RESEARCH + (RESEARCH_MANAGERS if _manager else _kind % NUM_RESOURCES)
+    NEW_PLACE[AT_PERSON, 1 + _kind] = PANEL_PLACE[_person, 1 + _kind]
+    if not _manager:
+        NEW_PLACE[AT_RESOURCE, 1 + _kind] = PANEL_PLACE[GAS + _kind % NUM_RESOURCES, 1 + _kind]
+        TO_PLACE_RESOURCE[NOT_PLACED, 1 + _kind] = TO_PLACE + GAS + _kind % NUM_RESOURCES
+
+SPACES_AT_SEAT = np.array([[0] * NUM_ACTIONS, [SPACES] * NUM_ACTIONS], np.int8)  #: of a seat that is empty, taken
+
+
 @kernel
 def observe(ruleset: Ruleset, state: State, player: int, observation: Any) -> None:
     """Write what `player` sees into `observation` (float32): quantities block by block, then all scaled at once."""
-    quantities = stack_array(SIZE, np.int16)
-    for index in range(SIZE):
+    quantities = stack_array(ROOM, np.int16)
+    for index in range(ROOM):
         quantities[index] = 0
     _trade(ruleset, state, player, quantities)
     _map(state, player, quantities)
@@ -280,47 +317,32 @@ def observe(ruleset: Ruleset, state: State, player: int, observation: Any) -> No
 @kernel_part
 def _trade(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """Prices, and by how much a salesman would raise the own best ones."""
-    for exchange in range(NUM_EXCHANGES):
-        row = exchange_row(state, exchange)
-        settled = exchange <= state.sides_chosen
-        for resource in range(NUM_RESOURCES):
-            price = settled * int(ruleset.price[row, resource])
-            index = exchange * NUM_RESOURCES + resource
-            quantities[PRICES + index] = price
-            quantities[RAISE + index] = max(price - int(state.best_price[player, resource]), 0)
+    for exchange in range(1 + int(state.sides_chosen)):
+        prices, index = ruleset.price[exchange_row(state, exchange)], exchange * NUM_RESOURCES
+        copy_row(quantities, PRICES + index, prices, NUM_RESOURCES)
+        copy_row(quantities, RAISE + index, prices, NUM_RESOURCES)
+        exceed_row(quantities, RAISE + index, state.best_price[player], NUM_RESOURCES)
     if state.phase == CHOOSE_SIDE:
         row = 1 + SIDES * int(state.sides_chosen)
         for side in range(SIDES):
-            for resource in range(NUM_RESOURCES):
-                quantities[SIDE_PRICES + side * NUM_RESOURCES + resource] = ruleset.price[row + side, resource]
+            copy_row(quantities, SIDE_PRICES + side * NUM_RESOURCES, ruleset.price[row + side], NUM_RESOURCES)
 
 
 @kernel_part
 def _map(state: State, player: int, quantities: Any) -> None:
     """Cubes by area; how far the areas are from the own workers, and what could be placed where they stand."""
+    near, is_open = int(state.presence[player]), int(state.open)
     for resource in range(NUM_RESOURCES):
-        lying = int(state.lying[resource])
-        for area in range(MOST_AREAS):
-            quantities[CUBES + resource * MOST_AREAS + area] = (lying >> area) & 1
-        quantities[SITES + resource] = size_of(may_lie(state, resource) & int(state.presence[player]))
-        quantities[RESERVE + resource] = state.reserve[resource]
-    near = int(state.presence[player])
-    standing = near | ((state.workers[player, VLADIVOSTOK] > 0) << VLADIVOSTOK)
-    reached_in = stack_array(NUM_DISTANCES, np.int64)
-    reached_in[0] = near
+        spread_bits(quantities, CUBES + resource * MOST_AREAS, int(state.lying[resource]), MOST_AREAS)
+        quantities[SITES + resource] = size_of(may_lie(state, resource) & near)
+    copy_row(quantities, RESERVE, state.reserve, NUM_RESOURCES)
+    spread_bits(quantities, DISTANCE, is_open & ~near, MOST_AREAS)  # one for each number of steps that is too few
+    from_start = int(state.steps[VLADIVOSTOK]) * (state.workers[player, VLADIVOSTOK] > 0)
     for steps in range(STEPS):
-        for place in range(NUM_PLACES):
-            near |= int(state.steps[place]) * ((standing >> place) & 1)
-        standing = near
-        reached_in[steps + 1] = near
-        for resource in range(NUM_RESOURCES):
-            quantities[WITHIN_REACH + steps * NUM_RESOURCES + resource] = size_of(int(state.lying[resource]) & near)
-    is_open = int(state.open)
-    for area in range(MOST_AREAS):
-        steps = NUM_DISTANCES
-        for reached in range(NUM_DISTANCES):
-            steps -= (int(reached_in[reached]) >> area) & 1
-        quantities[DISTANCE + area] = steps * ((is_open >> area) & 1)
+        near |= join_sets(state.steps, near, MOST_AREAS) | from_start
+        from_start = 0
+        count_members(quantities, WITHIN_REACH + steps * NUM_RESOURCES, state.lying, near, NUM_RESOURCES)
+        add_bits(quantities, DISTANCE, is_open & ~near, MOST_AREAS)
 
 
 @kernel_part
@@ -330,25 +352,19 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
     own_score, best_other = int(state.money[player]), -1
     for seat in range(MAX_PLAYERS):
         other, present = seated(player, seat, players), seat < players
-        presence = int(state.presence[other])
-        for resource in range(NUM_RESOURCES):
-            index = seat * NUM_RESOURCES + resource
-            price = int(state.best_price[other, resource])
-            cubes = size_of(int(state.lying[resource]) & presence)
-            quantities[YIELD + index] = cubes
-            quantities[BEST_PRICE + index] = price
-            quantities[SALE + index] = cubes * price
-        for place in range(NUM_PLACES):
-            quantities[WORKERS + seat * NUM_PLACES + place] = state.workers[other, place]
-        for exchange in range(NUM_EXCHANGES):
-            quantities[SALESMEN + seat * NUM_EXCHANGES + exchange] = state.salesmen[other, exchange]
-        for action in range(NUM_ACTIONS):
-            index = seat * NUM_ACTIONS + action
-            tile = int(state.tiles[other, action])
-            quantities[TILES + index] = tile
-            quantities[NEEDS + index] = present * (SPACES - tile - int(state.covered[other, action]))
-        for column in range(RESEARCH_COLUMNS):
-            quantities[RESEARCH + seat * RESEARCH_COLUMNS + column] = state.research[other, column]
+        index, presence = seat * NUM_RESOURCES, int(state.presence[other])
+        count_members(quantities, YIELD + index, state.lying, presence, NUM_RESOURCES)
+        count_members(quantities, SALE + index, state.lying, presence, NUM_RESOURCES)
+        multiply_row(quantities, SALE + index, state.best_price[other], NUM_RESOURCES)
+        copy_row(quantities, BEST_PRICE + index, state.best_price[other], NUM_RESOURCES)
+        copy_row(quantities, WORKERS + seat * NUM_PLACES, state.workers[other], NUM_PLACES)
+        copy_row(quantities, SALESMEN + seat * NUM_EXCHANGES, state.salesmen[other], NUM_EXCHANGES)
+        index = seat * NUM_ACTIONS
+        copy_row(quantities, TILES + index, state.tiles[other], NUM_ACTIONS)
+        copy_row(quantities, NEEDS + index, SPACES_AT_SEAT[int(present)], NUM_ACTIONS)
+        subtract_row(quantities, NEEDS + index, state.tiles[other], NUM_ACTIONS)
+        subtract_row(quantities, NEEDS + index, state.covered[other], NUM_ACTIONS)
+        copy_row(quantities, RESEARCH + seat * RESEARCH_COLUMNS, state.research[other], RESEARCH_COLUMNS)
         quantities[PAWN_RESERVE + seat] = state.pawns[other]
         quantities[SURPLUS + seat] = state.counters[other]
         quantities[PASSED + seat] = present & ((int(state.passed) >> other) & 1)
@@ -371,51 +387,39 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
 def _counters(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """The own panel with what is planned for it, the own new counters, the bag as far as it is known; the tiles."""
     for action in range(NUM_ACTIONS):
-        for space in range(SPACES):
-            kind = int(state.panel[player, action, space])
-            quantities[PANEL + int(LYING_NUMBER[action, max(kind, 0)]) * (kind >= 0)] += kind >= 0
-        quantities[FACE_UP + action] = state.face_up[action]
-    for kind in range(NUM_KINDS):
-        quantities[UNSEEN_COUNTERS + kind] = state.bag[kind]
+        first = int(PANEL_PLACE[action, 1 + int(state.panel[player, action, 0])])
+        second = int(PANEL_PLACE[action, 1 + int(state.panel[player, action, 1])])
+        quantities[second] = 1
+        quantities[first] = 1 + (first == second)
+    copy_row(quantities, FACE_UP, state.face_up, NUM_ACTIONS)
+    copy_row(quantities, UNSEEN_COUNTERS, state.bag, NUM_KINDS)
     if state.phase == PLACE:
-        _new_counters(ruleset, state, player, quantities)
+        _new_counters(state, player, quantities)
     quantities[BAG] = state.bag_size
     quantities[TILE_STACK] = state.tile_stack_size
 
 
-@kernel
-def _new_counters(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
+@kernel_part
+def _new_counters(state: State, player: int, quantities: Any) -> None:
     """While all place: the own new counters and plans; those of the others are as good as in the bag."""
-    for other in range(ruleset.num_players):
-        if other != player:
-            for index in range(COUNTERS_DRAWN):
-                quantities[UNSEEN_COUNTERS + int(state.drawn[other, index])] += 1
-    for action in range(NUM_ACTIONS):
-        quantities[NEEDS + action] -= int(state.planned[player, action])
-    upcoming = -1
-    for index in range(COUNTERS_DRAWN - 1, -1, -1):
+    for other in range(MAX_PLAYERS):
+        for index in range(COUNTERS_DRAWN):
+            quantities[int(UNSEEN_PLACE[1 + int(state.drawn[other, index])])] += other != player
+    subtract_row(quantities, NEEDS, state.planned[player], NUM_ACTIONS)
+    placed = 0
+    for index in range(COUNTERS_DRAWN):
         kind, where = int(state.drawn[player, index]), int(state.plan[player, index])
+        quantities[int(NEW_PLACE[where, 1 + kind])] += 1
+        quantities[int(TO_PLACE_RESOURCE[where, 1 + kind])] += 1
+        placed += where != NOT_PLACED
+    if placed < COUNTERS_DRAWN:
+        kind = int(state.drawn[player, placed])
         person, resource = person_action(kind), resource_action(kind)
-        manager = kind == MANAGER_COUNTER
-        if where == AT_RESEARCH:
-            column = RESEARCH_MANAGERS if manager else resource - GAS
-            quantities[RESEARCH + column] += 1
-        elif where == AT_PERSON:
-            quantities[PANEL + int(LYING_NUMBER[person, kind])] += 1
-        elif where == AT_RESOURCE:
-            quantities[PANEL + int(LYING_NUMBER[resource, kind])] += 1
-        else:
-            quantities[TO_PLACE + person] += 1
-            quantities[TO_PLACE + resource] += not manager
-            upcoming = index
-    if upcoming >= 0:
-        kind = int(state.drawn[player, upcoming])
-        person, resource = person_action(kind), resource_action(kind)
+        has_resource = kind != MANAGER_COUNTER
+        quantities[COUNTER + resource] = has_resource
         quantities[COUNTER + person] = 1
         quantities[COUNTER_NEEDS] = quantities[NEEDS + person]
-        if kind != MANAGER_COUNTER:
-            quantities[COUNTER + resource] = 1
-            quantities[COUNTER_NEEDS + 1] = quantities[NEEDS + resource]
+        quantities[COUNTER_NEEDS + 1] = int(quantities[NEEDS + resource]) * has_resource
 
 
 @kernel_part

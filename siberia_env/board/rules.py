@@ -98,6 +98,7 @@ from siberia_env.board.state import (
 from siberia_env.compiled import kernel, stack_array
 from siberia_env.game import MAX_PLAYERS
 from siberia_env.generator import draw_below, mix, shuffle
+from siberia_env.lanes import bit_count
 from siberia_env.tables import NUM_RESOURCES
 
 # ---------------------------------------------------------------- setup
@@ -783,11 +784,8 @@ def find_best_prices(ruleset: Ruleset, state: State, player: int) -> None:
 
 @kernel
 def size_of(areas: int) -> int:
-    """How many areas are in a set (16 bits: counted in pairs, fours, eights)."""
-    areas = areas - ((areas >> 1) & 0x5555)
-    areas = (areas & 0x3333) + ((areas >> 2) & 0x3333)
-    areas = (areas + (areas >> 4)) & 0x0F0F
-    return (areas + (areas >> 8)) & 0x1F
+    """How many areas are in a set."""
+    return bit_count(areas)
 
 
 @kernel
