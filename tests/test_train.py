@@ -97,6 +97,7 @@ def shrink(monkeypatch: pytest.MonkeyPatch, **small: Any) -> None:
         ({"learning_rate": 0.0}, "learning_rate: 0"),
         ({"learning_rate": float("nan")}, "learning_rate: nan"),
         ({"clip_range": -0.1}, "clip_range: -0.1"),
+        ({"reward_scale": 0.0}, "reward_scale: 0.0"),
         ({"entropy": -0.1}, "entropy: -0.1"),
         ({"value_weight": float("nan")}, "value_weight: nan"),
         ({"gae_lambda": 1.5}, "gae_lambda: 1.5"),
@@ -366,3 +367,20 @@ def test_a_checkpoint_is_written_as_a_whole(finished: Path, monkeypatch: pytest.
     assert json.loads(str(np.load(training.model_path)["metadata"]))["format"] == "siberia-model/1"
     monkeypatch.undo()
     assert Training.resume(tmp_path, "card").learner.num_timesteps == 256
+
+
+def test_settings_are_the_games_own_unless_given(tmp_path: Path) -> None:
+    board = Training(replace(TINY, game="board"), tmp_path / "board").learner
+    assert (board.ent_coef, board.reward_scale) == (0.005, np.float32(0.2))
+    given = Training(replace(TINY, game="board", entropy=0.5, reward_scale=2.0), tmp_path / "given").learner
+    assert (given.ent_coef, given.reward_scale) == (0.5, np.float32(2.0))
+
+
+def test_scaled_rewards_are_what_is_booked(tmp_path: Path) -> None:
+    booked = []
+    for scale in (1.0, 0.5):
+        training = Training(replace(TINY, reward_scale=scale, decisions=256), tmp_path / str(scale))
+        finish(training)
+        booked.append(training.learner.rollout_buffer.seat_rewards.copy())
+    assert booked[0].any()
+    np.testing.assert_array_equal(booked[0] * np.float32(0.5), booked[1])
