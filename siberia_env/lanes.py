@@ -91,6 +91,19 @@ if PLAIN_PYTHON or numba.config.BOUNDSCHECK:
         return ones
 
     @kernel
+    def take_ranked(totals: Any, number: int, width: int) -> int:
+        """The first of the `width` (a constant) running `totals` that exceeds `number`; it and the later ones lose 1.
+
+        So a number below the last total draws one thing out of a bag of many kinds, of which the totals tell.
+        """
+        taken = width
+        for index in range(width):
+            beyond = int(totals[index]) > number
+            taken -= beyond
+            totals[index] -= beyond
+        return taken
+
+    @kernel
     def join_sets(sets: Any, chosen: int, width: int) -> int:
         """The union of those of the `width` (a constant) first `sets` whose number is in the set `chosen`."""
         joined = 0
@@ -138,6 +151,13 @@ else:
         full_name = f"{name}.v{vector.type.count}i{vector.type.element.width}"
         function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, [vector.type]), full_name)
         return builder.call(function, [vector])
+
+    def _splat(builder: Any, number: Any, vector: Any) -> Any:
+        """A vector of the same number everywhere."""
+        everywhere = ir.Constant(vector, ir.Undefined)
+        for lane in range(vector.count):
+            everywhere = builder.insert_element(everywhere, number, ir.Constant(ir.IntType(32), lane))
+        return everywhere
 
     def _there(builder: Any, place: Any) -> Any:
         """The vector at `place`."""
@@ -197,10 +217,7 @@ else:
             place = _row_at(context, builder, target, arguments[0], begin, width.literal_value)
             item = context.get_data_type(sets.dtype)
             every = _read(context, builder, sets, arguments[2], ir.VectorType(item, width.literal_value))
-            chosen = builder.trunc(arguments[3], item)
-            lanes = ir.Constant(every.type, ir.Undefined)
-            for lane in range(every.type.count):
-                lanes = builder.insert_element(lanes, chosen, ir.Constant(ir.IntType(32), lane))
+            lanes = _splat(builder, builder.trunc(arguments[3], item), every.type)
             members = _called(builder, "llvm.ctpop", builder.and_(every, lanes), every.type)
             builder.store(builder.trunc(members, place.type.pointee), place, align=_bytes(target))
             return context.get_dummy_value()
@@ -220,6 +237,25 @@ else:
             return builder.zext(ones, ir.IntType(64))
 
         return types.int64(row, start, width), generate
+
+    @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+    def take_ranked(typing_context: Any, totals: Any, number: Any, width: Any) -> Any:
+        """The first of the `width` (a constant) running `totals` that exceeds `number`; it and the later ones lose 1.
+
+        So a number below the last total draws one thing out of a bag of many kinds, of which the totals tell.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            begin = context.get_constant(types.intp, 0)
+            place = _row_at(context, builder, totals, arguments[0], begin, width.literal_value)
+            there = _there(builder, place)
+            limit = _splat(builder, builder.trunc(arguments[1], there.type.element), there.type)
+            beyond = builder.icmp_signed(">", there, limit)
+            builder.store(builder.add(there, builder.sext(beyond, there.type)), place, align=_bytes(totals))
+            later = builder.ctpop(builder.bitcast(beyond, ir.IntType(there.type.count)))
+            return builder.sub(ir.Constant(ir.IntType(64), there.type.count), builder.zext(later, ir.IntType(64)))
+
+        return types.int64(totals, types.int64, width), generate
 
     @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
     def join_sets(typing_context: Any, sets: Any, chosen: Any, width: Any) -> Any:

@@ -45,6 +45,11 @@ def members_of(target: Any, start: int, sets: Any, chosen: int) -> int:
 
 
 @kernel
+def drawn(totals: Any, number: int) -> int:
+    return lanes.take_ranked(totals, number, WIDE)
+
+
+@kernel
 def ones_in(row: Any, start: int) -> int:
     return lanes.count_ones(row, start, WIDE)
 
@@ -105,6 +110,18 @@ def test_sets_are_joined_and_their_members_counted(start: int, sets: list[int], 
     assert members_of(target, start, np.array(sets, np.int32), chosen) == union
     expected[start : start + NARROW] = [bin(members & chosen).count("1") for members in sets[:NARROW]]
     assert target.tolist() == expected.tolist()
+
+
+@thorough
+@given(numbers(0, 2, WIDE), st.data())
+def test_a_rank_draws_one_of_a_kind_until_the_bag_is_empty(bag: list[int], data: st.DataObject) -> None:
+    totals = np.cumsum(bag).astype(np.int16)
+    while sum(bag):
+        number = data.draw(st.integers(0, sum(bag) - 1))
+        expected = [kind for kind, count in enumerate(bag) for _ in range(count)][number]
+        assert drawn(totals, number) == expected
+        bag[expected] -= 1
+        assert totals.tolist() == np.cumsum(bag).tolist()
 
 
 @thorough

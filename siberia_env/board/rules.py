@@ -98,7 +98,7 @@ from siberia_env.board.state import (
 from siberia_env.compiled import kernel, stack_array
 from siberia_env.game import MAX_PLAYERS
 from siberia_env.generator import draw_below, mix, shuffle
-from siberia_env.lanes import bit_count
+from siberia_env.lanes import bit_count, take_ranked
 from siberia_env.tables import NUM_RESOURCES
 
 # ---------------------------------------------------------------- setup
@@ -278,13 +278,13 @@ def draw_counters(ruleset: Ruleset, state: State) -> None:
 @kernel
 def draw_six(state: State, player: int) -> None:
     """Six counters from the bag, sorted as they come up (B12): by person, then resource, managers last."""
+    totals = stack_array(NUM_KINDS, np.int16)  # counters in the bag of each kind and those before it
+    total = 0
+    for kind in range(NUM_KINDS):
+        total += int(state.bag[kind])
+        totals[kind] = total
     for index in range(COUNTERS_DRAWN):
-        number = draw_below(state, int(state.bag_size))
-        kind = 0
-        for other in range(NUM_KINDS - 1):  # to the end: no jump that depends on the draw
-            number -= int(state.bag[other])
-            kind += number >= 0
-        take_counter(state, player, index, kind)
+        take_counter(state, player, index, take_ranked(totals, draw_below(state, int(state.bag_size)), NUM_KINDS))
 
 
 @kernel
@@ -292,9 +292,10 @@ def take_counter(state: State, player: int, index: int, kind: int) -> None:
     """A counter of `kind` from the bag is the player's: the `index`-th this round, sorted in among the others."""
     state.bag[kind] -= 1
     state.bag_size -= 1
-    while index > 0 and state.drawn[player, index - 1] > kind:
-        state.drawn[player, index] = state.drawn[player, index - 1]
-        index -= 1
+    for earlier in range(index):
+        other = int(state.drawn[player, earlier])
+        state.drawn[player, earlier] = min(other, kind)
+        kind = max(other, kind)
     state.drawn[player, index] = kind
 
 
