@@ -17,6 +17,9 @@ from numba.np.arrayobj import make_array
 
 from siberia_env.compiled import PLAIN_PYTHON, kernel
 
+#: Whether rows are vectors: not in plain Python, nor where bounds are checked.
+VECTORS = not (PLAIN_PYTHON or numba.config.BOUNDSCHECK)
+
 if PLAIN_PYTHON:
 
     def bit_count(bits: int) -> int:
@@ -35,13 +38,13 @@ else:
         return types.int64(bits), population
 
 
-if PLAIN_PYTHON or numba.config.BOUNDSCHECK:
+if not VECTORS:
 
     @kernel
     def copy_row(target: Any, start: int, row: Any, width: int) -> None:
         """Write the `width` (a constant) numbers of `row` into `target` from `start` on.
 
-        Both are contiguous and hold integers; the numbers have to fit.
+        Both hold integers that lie together; the numbers have to fit.
         """
         for index in range(width):
             target[start + index] = row[index]
@@ -115,6 +118,8 @@ else:
 
     def _row_at(context: Any, builder: Any, array_type: Any, array: Any, start: Any, width: int) -> Any:
         """A pointer to `width` numbers of an array, as to one vector."""
+        if array_type.layout != "C":
+            raise numba.errors.NumbaTypeError(f"rows of {array_type} do not lie together")
         first = builder.gep(make_array(array_type)(context, builder, array).data, [start])
         return builder.bitcast(first, ir.VectorType(context.get_data_type(array_type.dtype), width).as_pointer())
 
@@ -171,7 +176,7 @@ else:
     def copy_row(typing_context: Any, target: Any, start: Any, row: Any, width: Any) -> Any:
         """Write the `width` (a constant) numbers of `row` into `target` from `start` on.
 
-        Both are contiguous and hold integers; the numbers have to fit.
+        Both hold integers that lie together; the numbers have to fit.
         """
         return _changed(target, start, row, width, lambda builder, place, row: row)
 
@@ -229,9 +234,19 @@ else:
         """How many of the `width` (a constant) numbers of `row` from `start` on are 1; the others are 0."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            start = context.cast(builder, arguments[1], signature.args[1], types.intp)
-            place = _row_at(context, builder, row, arguments[0], start, width.literal_value)
-            numbers = builder.load(place, align=_bytes(row))
+            begin = context.cast(builder, arguments[1], signature.args[1], types.intp)
+            if row.layout == "C":
+                place = _row_at(context, builder, row, arguments[0], begin, width.literal_value)
+                numbers = builder.load(place, align=_bytes(row))
+            else:  # a user's mask may be a part of a larger array
+                array = make_array(row)(context, builder, arguments[0])
+                numbers = ir.Constant(
+                    ir.VectorType(context.get_data_type(row.dtype), width.literal_value), ir.Undefined
+                )
+                for lane in range(width.literal_value):
+                    index = builder.add(begin, context.get_constant(types.intp, lane))
+                    item = cgutils.get_item_pointer(context, builder, row, array, [index])
+                    numbers = builder.insert_element(numbers, builder.load(item), ir.Constant(ir.IntType(32), lane))
             flags = builder.icmp_signed("!=", numbers, ir.Constant(numbers.type, None))
             ones = builder.ctpop(builder.bitcast(flags, ir.IntType(width.literal_value)))
             return builder.zext(ones, ir.IntType(64))

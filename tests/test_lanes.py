@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
 from siberia_env import lanes
@@ -128,6 +129,24 @@ def test_a_rank_draws_one_of_a_kind_until_the_bag_is_empty(bag: list[int], data:
 @given(starts, numbers(0, 1, SIZE))
 def test_ones_are_counted(start: int, row: list[int]) -> None:
     assert ones_in(np.array(row, np.int8), start) == sum(row[start : start + WIDE])
+
+
+@thorough
+@given(starts, numbers(0, 1, SIZE))
+def test_ones_that_do_not_lie_together_are_counted_too(start: int, row: list[int]) -> None:
+    masks = np.full((SIZE, 3), 1, np.int8)
+    masks[:, 1] = row
+    assert ones_in(masks[:, 1], start) == sum(row[start : start + WIDE])
+
+
+def test_other_rows_that_do_not_lie_together_are_refused_or_read_rightly() -> None:
+    target, narrow, wide = blank(), np.arange(2 * NARROW, dtype=np.int8)[::2], np.zeros(WIDE, np.int8)
+    if lanes.VECTORS:
+        with pytest.raises(TypingError, match="do not lie together"):
+            copied(target, 0, narrow, wide)
+    else:
+        copied(target, 0, narrow, wide)
+        assert target[:NARROW].tolist() == narrow.tolist()
 
 
 def test_a_row_of_a_record_is_read_in_place() -> None:
