@@ -277,11 +277,12 @@ NEXT: int = _HIDDEN_START["next_tiles"]
 
 
 # Where the observer's counters are shown: no jumps that depend on their kinds. Columns: EMPTY, then the kinds.
+# Unsigned numbers, because such an index can't count from an array's end: nothing asks whether it does.
 _COLUMNS = 1 + NUM_KINDS
-PANEL_PLACE = np.full((NUM_ACTIONS, _COLUMNS), SPARE, np.int16)  #: by action
-UNSEEN_PLACE = np.full(_COLUMNS, SPARE, np.int16)
-NEW_PLACE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.int16)  #: by where the counter is planned to go
-TO_PLACE_RESOURCE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.int16)  #: its resource, while it is to be placed
+PANEL_PLACE = np.full((NUM_ACTIONS, _COLUMNS), SPARE, np.uint16)  #: by action
+UNSEEN_PLACE = np.full(_COLUMNS, SPARE, np.uint16)
+NEW_PLACE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.uint16)  #: by where the counter is planned to go
+TO_PLACE_RESOURCE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.uint16)  #: its resource, while it is to be placed
 for _number, (_action, _kind) in enumerate(LYING):
     PANEL_PLACE[_action, 1 + _kind] = PANEL + _number
 for _kind in range(NUM_KINDS):
