@@ -112,3 +112,25 @@ class GameTable:
                 break
             self.step(int(rng.choice(np.flatnonzero(self.mask()))))
         return self
+
+
+def check_mask(table: GameTable) -> None:
+    """The mask is what `is_legal` says of every number, empty only at the end; illegal ones change nothing."""
+    rulesets, states, actions = table.variant.rulesets, table.states, table.game.num_actions
+    mask = np.full(actions, 7, np.int8)
+    count = loops.legal_at(rulesets, states, 0, mask)
+    assert set(mask.tolist()) <= {0, 1}
+    assert count == mask.sum()
+    assert (count == 0) == table.over
+    far = 127, 128, 255, 256, 2**31, 2**32 + 2, 2**62, loops.NO_ACTION, -(2**32) + 2, -(2**62)
+    asked = np.array([*range(-3, actions + 4), *(number for number in far if not 0 <= number < actions)])
+    observation, untouched = np.zeros(table.game.observation_size, np.float32), np.full(actions, 7, np.int8)
+    before = states.tobytes()
+    for index, action in enumerate(asked.tolist()):
+        wanted = 0 <= action < actions and bool(mask[action])
+        assert (loops.first_illegal(rulesets, states, asked[index:], 0, 1) == 1) == wanted, action
+        if not wanted and action != loops.NO_ACTION:  # which asks for no step at all
+            assert loops.step_at(rulesets, states, 0, action, observation, untouched) == loops.ILLEGAL
+    assert states.tobytes() == before
+    assert not observation.any()
+    assert np.all(untouched == 7)

@@ -30,11 +30,9 @@ from tests.board.slow_observation import (
 )
 from tests.board.varied import BOXES, SMALL, STYLES, play_through
 from tests.fairness import assert_fair
-from tests.table import PLAYER_COUNTS
+from tests.table import PLAYER_COUNTS, check_mask
 
 BOX_NAMES = ("default", "small", "row", "large")
-ASKED = (*range(-3, GAME.num_actions + 4), 255, 256, 2**31, 2**32 + 2, 2**62, -(2**31), -(2**32) + 2, -(2**62))
-ASKED_NUMBERS = np.array(ASKED)
 
 
 # ---------------------------------------------------------------- what may be decided, by the rules
@@ -98,31 +96,11 @@ def legal_names(position: Position) -> set[str]:
     return set()
 
 
-def check_mask(table: Table) -> None:
-    """The mask is what `is_legal` says of every number and what the rules allow, and empty only at the end.
-
-    What is not legal changes nothing.
-    """
-    mask = np.full(GAME.num_actions, 7, np.int8)
-    rulesets, states = table.variant.rulesets, table.states
-    count = loops.legal_at(rulesets, states, 0, mask)
-    assert set(mask.tolist()) <= {0, 1}
-    assert count == mask.sum()
-    assert (count == 0) == table.over
-    names = table.variant.names_in_play(states, 0)
-    legal = [names[action] for action in np.flatnonzero(mask)]
-    assert set(legal) == legal_names(read_position(table))
-    assert len(set(legal)) == len(legal)
-    observation, untouched = np.zeros(GAME.observation_size, np.float32), np.full(GAME.num_actions, 7, np.int8)
-    before = states.tobytes()
-    for number, action in enumerate(ASKED):
-        wanted = 0 <= action < GAME.num_actions and bool(mask[action])
-        assert (loops.first_illegal(rulesets, states, ASKED_NUMBERS[number:], 0, 1) == 1) == wanted, action
-        if not wanted and action != loops.NO_ACTION:
-            assert loops.step_at(rulesets, states, 0, action, observation, untouched) == loops.ILLEGAL
-    assert states.tobytes() == before
-    assert not observation.any()
-    assert np.all(untouched == 7)
+def check_offers(table: Table) -> None:
+    """Just what the rules allow is legal, each under a name of its own."""
+    names = table.legal()
+    assert len(set(names)) == len(names)
+    assert set(names) == legal_names(read_position(table))
 
 
 def check_unused(table: Table) -> None:
@@ -148,6 +126,7 @@ def check_all(table: Table) -> None:
     check_everything(table)
     check_unused(table)
     check_mask(table)
+    check_offers(table)
 
 
 @pytest.mark.parametrize("box", range(len(BOXES)), ids=BOX_NAMES)
@@ -260,34 +239,6 @@ def test_hundreds_of_games_come_to_their_end(players: int, salesman_cards: bool)
         assert states["money"].min() >= 0
         on_panels = (states["panel"] != EMPTY).sum(axis=(1, 2, 3))
         assert np.all(states["bag"].sum(axis=1) + on_panels == sum(box.counters.values()))
-
-
-@pytest.mark.parametrize("sides", ALL_SIDES, ids=["choose", "random", "given"])
-@pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_equal_seeds_give_equal_games_and_others_do_not(players: int, sides: Any) -> None:
-    first = Table.deal(players, {"sides": sides}, seed=1).play_at_random(np.random.default_rng(0))
-    again = Table.deal(players, {"sides": sides}, seed=1).play_at_random(np.random.default_rng(0))
-    other = Table.deal(players, {"sides": sides}, seed=2)
-    assert first.states.tobytes() == again.states.tobytes()
-    assert [other.cubes(area) for area in other.areas] != [again.cubes(area) for area in again.areas]
-
-
-def test_a_copy_is_independent() -> None:
-    table = Table.deal(3, seed=1).play_at_random(np.random.default_rng(0), 50)
-    before = table.states.tobytes()
-    copy = table.copy().play_at_random(np.random.default_rng(1), 30)
-    assert table.states.tobytes() == before
-    assert copy.states.tobytes() != before
-
-
-def test_a_dealt_state_does_not_depend_on_what_lay_in_the_record_before() -> None:
-    variant = GAME.variant(4)
-    used = Table.deal(4, seed=9).play_at_random(np.random.default_rng(3))
-    used.states.view(np.uint8)[:] ^= 0x5A
-    fresh = variant.new_states()
-    for states in (used.states, fresh):
-        loops.deal_at(variant.rulesets, states, 0, np.uint64(5), 0, 0)
-    assert used.states.tobytes() == fresh.tobytes()
 
 
 def test_boxes_of_these_tests_are_ones_that_a_file_may_give() -> None:

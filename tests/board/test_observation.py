@@ -108,20 +108,6 @@ def test_every_block_equals_the_slow_one_anywhere(
     check_observations(table)
 
 
-def test_blocks_lie_one_after_the_other_under_different_names() -> None:
-    for blocks, size in ((GAME.blocks, GAME.observation_size), (GAME.hidden_blocks, GAME.hidden_size)):
-        slices = block_slices(blocks)
-        assert len(slices) == len(blocks)
-        covered = [number for part in slices.values() for number in range(part.start, part.stop)]
-        assert sorted(covered) == list(range(size))
-        for declared in blocks:
-            assert slices[declared.name].stop - slices[declared.name].start == declared.size
-            assert declared.unit > 0
-            assert declared.meaning
-    assert {declared.seen_by for declared in GAME.blocks} == {"all", "observer"}
-    assert {declared.seen_by for declared in GAME.hidden_blocks} == {"nobody"}
-
-
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_public_blocks_do_not_depend_on_secrets(players: int) -> None:
     """A block for all stays the same after another player guesses all that is hidden; the others do not."""

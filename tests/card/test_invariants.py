@@ -18,25 +18,11 @@ from siberia_env.card.state import CHOOSE, EMPTY
 from siberia_env.tables import RESOURCES
 from tests.card.helpers import ALL_EDITIONS, Table, check_everything, lay_out
 from tests.card.slow_observation import CARD_ACTIONS, on_offer, own_payments, payments, read_position, symbol_of
-from tests.table import PLAYER_COUNTS
+from tests.table import PLAYER_COUNTS, check_mask
 
-ASKED = (*range(-3, GAME.num_actions + 4), 127, 128, 255, 256, 2**31, 2**62, -(2**31), -(2**62))
 EVERY_GAME = pytest.mark.parametrize(
     ("players", "edition"), [(players, edition) for players in PLAYER_COUNTS for edition in ALL_EDITIONS]
 )
-
-
-def check_mask(table: Table) -> None:
-    """The mask is what `is_legal` says of every number, and empty only at the end."""
-    mask = np.full(GAME.num_actions, 7, np.int8)
-    count = loops.legal_at(table.variant.rulesets, table.states, 0, mask)
-    assert set(mask.tolist()) <= {0, 1}
-    assert count == mask.sum()
-    assert (count == 0) == table.over
-    is_legal, ruleset, state = GAME.kernels["is_legal"], table.variant.rulesets[0], table.state
-    for action in ASKED:
-        wanted = 0 <= action < GAME.num_actions and bool(mask[action])
-        assert bool(is_legal(ruleset, state, action)) == wanted, action
 
 
 def check_offers(table: Table) -> None:
@@ -184,33 +170,6 @@ def test_thousands_of_games_come_to_their_end(players: int, edition: str) -> Non
     best = sum(max(DEFAULT_SALESMEN[r], v) for r, vs in Components().resource_cards.items() for v in vs)
     assert states["score"].min() >= 0
     assert states["score"].sum(axis=1).max() <= best + 10 * 2 + 8 * 3 + 5 * 4
-
-
-@EVERY_GAME
-def test_equal_seeds_give_equal_games_and_others_do_not(players: int, edition: str) -> None:
-    first = Table.deal(players, edition, seed=1).play_at_random(np.random.default_rng(0))
-    again = Table.deal(players, edition, seed=1).play_at_random(np.random.default_rng(0))
-    other = Table.deal(players, edition, seed=2)
-    assert first.states.tobytes() == again.states.tobytes()
-    assert other.row() != Table.deal(players, edition, seed=1).row()
-
-
-def test_a_copy_is_independent() -> None:
-    table = Table.deal(3, seed=1).play_at_random(np.random.default_rng(0), 50)
-    before = table.states.tobytes()
-    copy = table.copy().play_at_random(np.random.default_rng(1), 30)
-    assert table.states.tobytes() == before
-    assert copy.states.tobytes() != before
-
-
-def test_a_dealt_state_does_not_depend_on_what_lay_in_the_record_before() -> None:
-    variant = GAME.variant(4)
-    used = Table.deal(4, seed=9).play_at_random(np.random.default_rng(3))
-    used.states.view(np.uint8)[:] ^= 0x5A
-    fresh = variant.new_states()
-    for states in (used.states, fresh):
-        loops.deal_at(variant.rulesets, states, 0, np.uint64(5), 0, 0)
-    assert used.states.tobytes() == fresh.tobytes()
 
 
 # ---------------------------------------------------------------- chance, resolved and forced

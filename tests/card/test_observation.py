@@ -81,20 +81,6 @@ def test_every_step_of_a_payment_equals_the_slow_one() -> None:
     assert min(steps.values()) == 8
 
 
-def test_blocks_lie_one_after_the_other_under_different_names() -> None:
-    for blocks, size in ((GAME.blocks, GAME.observation_size), (GAME.hidden_blocks, GAME.hidden_size)):
-        slices = block_slices(blocks)
-        assert len(slices) == len(blocks)
-        covered = [number for part in slices.values() for number in range(part.start, part.stop)]
-        assert sorted(covered) == list(range(size))
-        for declared in blocks:
-            assert slices[declared.name].stop - slices[declared.name].start == declared.size
-            assert declared.unit > 0
-            assert declared.meaning
-    assert {declared.seen_by for declared in GAME.blocks} == {"all", "observer"}
-    assert {declared.seen_by for declared in GAME.hidden_blocks} == {"nobody"}
-
-
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_public_blocks_do_not_depend_on_secrets(players: int) -> None:
     """A block for all must be the same after another player's guess of all that is hidden."""
