@@ -48,11 +48,11 @@ except ImportError as error:
 LOG_FOLDER = "tensorboard"
 CHECKPOINT_FORMAT = "siberia-checkpoint/1"
 NEW_PAST_SELF = 25  #: iterations between two frozen past selves
-#: What the games need different values of, found by trials of 1.5 million decisions: a board game lasts longer and
-#: pays ten times as much.
+#: What the games need different values of, found by trials of 1.5 and 3 million decisions: a board game lasts longer
+#: and pays several times as much.
 GAME_SETTINGS: dict[str, dict[str, float]] = {
-    "card": {"entropy": 0.02, "reward_scale": 1.0},
-    "board": {"entropy": 0.005, "reward_scale": 0.2},
+    "card": {"entropy": 0.02, "gae_lambda": 0.95, "reward_scale": 1.0},
+    "board": {"entropy": 0.005, "gae_lambda": 0.9, "reward_scale": 0.2},
 }
 BASELINES = ("random", "greedy")  #: whom the learning curve is measured against
 
@@ -76,7 +76,7 @@ class TrainOptions:
         learning_rate: at the start; falls in a straight line to a twentieth.
         entropy: weight of the entropy bonus; None: the game's (`GAME_SETTINGS`).
         value_weight: weight of the value loss.
-        gae_lambda: see `siberia_env.sb3.seat_advantages`.
+        gae_lambda: see `siberia_env.sb3.seat_advantages`; None: the game's.
         clip_range: of PPO.
         network: widths of the hidden layers, policy and value each.
         reward: what is maximised (`siberia_env.vector.make`).
@@ -103,7 +103,7 @@ class TrainOptions:
     learning_rate: float = 3e-3
     entropy: float | None = None
     value_weight: float = 0.25
-    gae_lambda: float = 0.95
+    gae_lambda: float | None = None
     clip_range: float = 0.2
     network: tuple[int, ...] = (128, 128)
     reward: str = "margin"
@@ -139,7 +139,7 @@ class TrainOptions:
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
                 raise ConfigurationError(f"{name}: {value}; it has to be 0 or more")
-        if not 0 <= self.gae_lambda <= 1:
+        if self.gae_lambda is not None and not 0 <= self.gae_lambda <= 1:
             raise ConfigurationError(f"gae_lambda: {self.gae_lambda}; it is between 0 and 1")
         if not self.network or min(self.network) < 1:
             raise ConfigurationError(f"network: {self.network}; one hidden layer or more, each of 1 or more")
@@ -244,7 +244,7 @@ class Training:
             batch_size=options.batch_size,
             n_epochs=options.epochs,
             gamma=1.0,
-            gae_lambda=options.gae_lambda,
+            gae_lambda=self.setting("gae_lambda"),
             clip_range=options.clip_range,
             ent_coef=self.setting("entropy"),
             vf_coef=options.value_weight,

@@ -371,7 +371,7 @@ def test_a_checkpoint_is_written_as_a_whole(finished: Path, monkeypatch: pytest.
 
 def test_settings_are_the_games_own_unless_given(tmp_path: Path) -> None:
     board = Training(replace(TINY, game="board"), tmp_path / "board").learner
-    assert (board.ent_coef, board.reward_scale) == (0.005, np.float32(0.2))
+    assert (board.ent_coef, board.gae_lambda, board.reward_scale) == (0.005, 0.9, np.float32(0.2))
     given = Training(replace(TINY, game="board", entropy=0.5, reward_scale=2.0), tmp_path / "given").learner
     assert (given.ent_coef, given.reward_scale) == (0.5, np.float32(2.0))
 
