@@ -107,7 +107,7 @@ def is_over(ruleset: Any, state: Any) -> bool:
 
 @_contract
 def is_truncated(ruleset: Any, state: Any) -> bool:
-    """Whether the turn limit ended the game."""
+    """Whether the limit of turns or rounds ended the game."""
 
 
 @_contract

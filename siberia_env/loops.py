@@ -114,7 +114,7 @@ def is_over_at(rulesets: Any, states: Any, i: int) -> bool:
 
 @kernel
 def is_truncated_at(rulesets: Any, states: Any, i: int) -> bool:
-    """Whether the turn limit ended the game in `states[i]`."""
+    """Whether the limit of turns or rounds ended the game in `states[i]`."""
     return is_truncated(rulesets[0], states[i])
 
 
