@@ -86,13 +86,13 @@ def draw_below(state: Any, bound: int) -> int:
 
 
 @kernel
-def shuffle(state: Any, cards: Any, count: int) -> None:
-    """Shuffle the first `count` entries of `cards` in place (Fisher and Yates) with the generator in `state`."""
+def shuffle(state: Any, stack: Any, count: int) -> None:
+    """Shuffle the first `count` entries of `stack` in place (Fisher and Yates) with the generator in `state`."""
     for last in range(count - 1, 0, -1):
         other = draw_below(state, last + 1)
-        card = cards[last]
-        cards[last] = cards[other]
-        cards[other] = card
+        entry = stack[last]
+        stack[last] = stack[other]
+        stack[other] = entry
 
 
 def check_seed(seed: Any) -> np.uint64:
