@@ -19,7 +19,7 @@ def seat_name(player: int) -> str:
     return f"player_{player}"
 
 
-def eyes(viewer: int | None) -> str:
+def seen_by(viewer: int | None) -> str:
     """Whose view a text is; None sees everything."""
     return "everything shown" if viewer is None else f"seen by {seat_name(viewer)}"
 

@@ -58,7 +58,7 @@ from siberia_env.board.state import (
 )
 from siberia_env.game import States, Variant
 from siberia_env.tables import NUM_RESOURCES, RESOURCES
-from siberia_env.text import WIDTH, boxed, counted, dollars, eyes, game_over, heading, inventory, seat_name, wrapped
+from siberia_env.text import WIDTH, boxed, counted, dollars, game_over, heading, inventory, seat_name, seen_by, wrapped
 
 #: The map of `DEFAULT_AREAS` and `DEFAULT_ARROWS`; two lines below each name are filled in. A test follows its lines.
 DRAWN_MAP = """\
@@ -133,7 +133,7 @@ def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> st
 
 def _title(variant: Variant, viewer: int | None) -> str:
     cards = ", with salesman cards" if variant.rules["salesman_cards"] else ""
-    return f"{variant.game.title}, {variant.num_players} players{cards}: {eyes(viewer)}"
+    return f"{variant.game.title}, {variant.num_players} players{cards}: {seen_by(viewer)}"
 
 
 # ---------------------------------------------------------------- the map

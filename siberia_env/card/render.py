@@ -30,7 +30,7 @@ from siberia_env.card.state import (
 )
 from siberia_env.game import States, Variant
 from siberia_env.tables import NUM_RESOURCES, RESOURCES
-from siberia_env.text import boxed, counted, dollars, eyes, game_over, heading, inventory, seat_name, wrapped
+from siberia_env.text import boxed, counted, dollars, game_over, heading, inventory, seat_name, seen_by, wrapped
 
 SLOT_WIDTH = 9
 LABEL_WIDTH = 9
@@ -56,7 +56,7 @@ def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> st
 
 
 def _title(variant: Variant, viewer: int | None) -> str:
-    return f"{variant.game.title}, {variant.num_players} players, edition {variant.rules['edition']}: {eyes(viewer)}"
+    return f"{variant.game.title}, {variant.num_players} players, edition {variant.rules['edition']}: {seen_by(viewer)}"
 
 
 def _row(ruleset: Ruleset, state: State, all_shown: bool) -> list[str]:
