@@ -15,6 +15,7 @@ help:
 	@echo "make docs        write the generated tables of the docs anew"
 	@echo "make format      format the code"
 	@echo "make clean       remove the virtual environment"
+	@echo "make demo and make bench are about the card game; with GAME=board about the board game"
 
 setup: $(VENV)/.ready
 
@@ -24,7 +25,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup
-	$(BIN)/siberia demo $(GAME) --out runs/demo-$(GAME)
+	$(BIN)/siberia demo $(GAME)
 
 test: setup
 	$(BIN)/python -m pytest --nbmake tests notebooks

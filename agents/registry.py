@@ -19,7 +19,7 @@ AGENTS: dict[str, Callable[..., Agent]] = {
 
 
 def make_agent(spec: str) -> Agent:
-    """The agent that `spec` describes: a name, or a name and its argument (`learned:runs/demo/model.npz`).
+    """The agent that `spec` describes: a name, or a name and its argument (`learned:runs/demo-card/model.npz`).
 
     Raises:
         ConfigurationError: there is no agent of that name, or its argument is missing or too much.

@@ -247,7 +247,7 @@ def record(
 
     siberia record card --players 3 --agents greedy,random,random --games 10 --seed 7 --out games.jsonl
 
-    siberia record card --agents learned:runs/demo/model.npz,greedy --out game.jsonl
+    siberia record card --agents learned:runs/demo-card/model.npz,greedy --out game.jsonl
 
     siberia record board --players 4 --agents greedy --rules sides=random
     """
@@ -322,7 +322,9 @@ def demo(
     components: ComponentFile = None,
     games: Annotated[int, typer.Option(help="Games against each baseline afterwards.")] = 500,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Folder for everything that comes out.")] = Path("runs/demo"),
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for everything that comes out; runs/demo-GAME if it isn't given.")
+    ] = None,
 ) -> None:
     """Train an agent for some minutes, measure it, and leave model, curve, log and an annotated game in a folder.
 
@@ -330,13 +332,14 @@ def demo(
 
     siberia demo card --minutes 3
 
-    siberia demo board --players 3 --minutes 10 --out runs/demo-board
+    siberia demo board --players 3 --minutes 10 --out runs/three
     """
     from siberia_experiments.demo import demo as run_demo
     from siberia_experiments.train import TrainOptions
 
     _positive("games", games)
-    run_demo(TrainOptions(game, players, read_rules(rules), read_tables(game, components), seed, minutes), out, games)
+    options = TrainOptions(game, players, read_rules(rules), read_tables(game, components), seed, minutes)
+    run_demo(options, Path(f"runs/demo-{game}") if out is None else out, games)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Agents against each other: `siberia evaluate card --agents learned:runs/demo/model.npz,greedy`."""
+"""Agents against each other: `siberia evaluate card --agents learned:runs/demo-card/model.npz,greedy`."""
 
 from __future__ import annotations
 

@@ -270,9 +270,10 @@ def test_an_interrupted_run_tells_how_to_go_on(siberia: Siberia, monkeypatch: py
 
 @both_games
 def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, tiny: None, game: str) -> None:
-    code, out, err = siberia("demo", game, "--minutes", "0.0001", "--games", "6", "--out", "demo")
+    folder = tmp_path / f"runs/demo-{game}"
+    code, out, err = siberia("demo", game, "--minutes", "0.0001", "--games", "6")
     assert (code, err) == (0, "")
-    assert {path.name for path in (tmp_path / "demo").iterdir()} == {
+    assert {path.name for path in folder.iterdir()} == {
         "checkpoint.pt",
         "curve.csv",
         "curve.png",
@@ -282,16 +283,16 @@ def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, 
         "tensorboard",
     }
     assert "6 games each, seats rotated" in out
-    (record,) = read_records(tmp_path / "demo/game.jsonl")
+    (record,) = read_records(folder / "game.jsonl")
     assert record.header["agents"] == ["learned", "greedy"]
-    told = (tmp_path / "demo/game.txt").read_text(encoding="utf-8")
+    told = (folder / "game.txt").read_text(encoding="utf-8")
     assert re.search(r"expects to end \$[\d,]+ (ahead of|behind) the others; considers \w+", told)
 
-    (log,) = (tmp_path / "demo/tensorboard").iterdir()
-    assert siberia("demo", game, "--minutes", "0", "--out", "demo")[0] == 2
+    (log,) = (folder / "tensorboard").iterdir()
+    assert siberia("demo", game, "--minutes", "0")[0] == 2
     assert log.exists()  # a demo that is refused replaces nothing
-    assert siberia("demo", game, "--minutes", "0.0001", "--games", "6", "--out", "demo")[0] == 0
-    assert len(list((tmp_path / "demo/tensorboard").iterdir())) == 1
+    assert siberia("demo", game, "--minutes", "0.0001", "--games", "6", "--out", str(folder))[0] == 0
+    assert len(list((folder / "tensorboard").iterdir())) == 1
 
 
 @pytest.mark.parametrize(("game", "word"), [("card", "draw "), ("board", "exchange ")])
