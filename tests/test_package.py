@@ -82,12 +82,13 @@ def test_the_environments_and_agents_load_no_training_and_no_tools() -> None:
     program = """
 import sys
 import siberia_env
-from siberia_env import card_v0, vector
+from siberia_env import board_v0, card_v0, vector
 from siberia_agents import registry
-vector.make("card", 2).reset()
-env = card_v0.env()
-env.reset(seed=1)
-env.step(int(env.last()[0]["action_mask"].argmax()))
+for name, module in (("card", card_v0), ("board", board_v0)):
+    vector.make(name, 2).reset()
+    env = module.env()
+    env.reset(seed=1)
+    env.step(int(env.last()[0]["action_mask"].argmax()))
 print(sorted({name.partition(".")[0] for name in sys.modules}))
 """
     loaded = set(ast.literal_eval(run_python("-c", program).stdout))
@@ -98,9 +99,10 @@ print(sorted({name.partition(".")[0] for name in sys.modules}))
 def test_environments_evaluate_and_record_work_without_the_extra(tmp_path: Path) -> None:
     program = BLOCK.format(blocked={*TRAINING, "matplotlib", "tensorboard"}) + (
         "from siberia_experiments.cli import main\n"
-        "assert main(['evaluate', 'card', '--games', '4']) == 0\n"
-        f"assert main(['record', 'card', '--out', {str(tmp_path / 'game.jsonl')!r}]) == 0\n"
-        f"assert main(['replay', '--quiet', {str(tmp_path / 'game.jsonl')!r}]) == 0\n"
+        "for game in ('card', 'board'):\n"
+        "    assert main(['evaluate', game, '--games', '4']) == 0\n"
+        f"    assert main(['record', game, '--out', {str(tmp_path / 'game.jsonl')!r}]) == 0\n"
+        f"    assert main(['replay', game, {str(tmp_path / 'game.jsonl')!r}, '--quiet']) == 0\n"
     )
     run_python("-c", program)
 
