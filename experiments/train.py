@@ -230,6 +230,16 @@ class Training:
         given: float | None = getattr(self.options, name)
         return GAME_SETTINGS[self.options.game][name] if given is None else given
 
+    @property
+    def options_in_force(self) -> TrainOptions:
+        """The options, with what the game needs in place of those that aren't given."""
+        return replace(
+            self.options,
+            entropy=self.setting("entropy"),
+            gae_lambda=self.setting("gae_lambda"),
+            reward_scale=self.setting("reward_scale"),
+        )
+
     def _new_learner(self) -> SelfPlayPPO:
         options = self.options
         layers = list(options.network)
@@ -326,19 +336,16 @@ class Training:
                 (np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"]) for name in (*names, head)
             ]
 
+        policy, value = layers("policy_net", "action_net"), layers("value_net", "value_net")
+        weight, bias = value[-1]  # the network learnt from scaled rewards; a model tells of those that are paid
+        value[-1] = (weight / self.learner.reward_scale, bias / self.learner.reward_scale)
         trained = {
             "decisions": self.learner.num_timesteps,
             "seconds": round(self.seconds, 1),
             "rules": self.variant.rules,
-            "options": {**asdict(self.options), "network": list(self.options.network)},
+            "options": {**asdict(self.options_in_force), "network": list(self.options.network)},
         }
-        return Model(
-            self.options.game,
-            self.options.num_players,
-            layers("policy_net", "action_net"),
-            layers("value_net", "value_net"),
-            trained,
-        )
+        return Model(self.options.game, self.options.num_players, policy, value, trained)
 
     # ------------------------------------------------------------ saving and resuming
 
@@ -355,7 +362,7 @@ class Training:
         checkpoint = {
             "format": CHECKPOINT_FORMAT,
             "observation": observation_version(self.variant.game),
-            "options": self.options,
+            "options": self.options_in_force,
             "policy": self.learner.policy.state_dict(),
             "optimizer": self.learner.policy.optimizer.state_dict(),
             "decisions": self.learner.num_timesteps,

@@ -23,7 +23,7 @@ from siberia_env.errors import ConfigurationError, ModelError, SiberiaError
 from siberia_env.game import GAMES, find_game
 from siberia_experiments import train
 from siberia_experiments.league import Mix
-from siberia_experiments.train import Progress, Training, TrainOptions, checkpoint_path, draw_curve
+from siberia_experiments.train import GAME_SETTINGS, Progress, Training, TrainOptions, checkpoint_path, draw_curve
 
 both_games = pytest.mark.parametrize("game", GAMES)
 
@@ -188,7 +188,8 @@ def test_the_saved_model_is_the_network_that_was_trained(tmp_path: Path, game: s
     own = own - own.max(axis=1, keepdims=True)
     own -= np.log(np.exp(own).sum(axis=1, keepdims=True))
     np.testing.assert_allclose(own, logits, atol=1e-5)
-    np.testing.assert_allclose(model.values(observation), values, atol=1e-5)
+    paid = values / training.setting("reward_scale")
+    np.testing.assert_allclose(model.values(observation), paid, atol=1e-5)
 
 
 def test_minutes_end_a_run_too(tmp_path: Path) -> None:
@@ -372,8 +373,17 @@ def test_a_checkpoint_is_written_as_a_whole(finished: Path, monkeypatch: pytest.
 def test_settings_are_the_games_own_unless_given(tmp_path: Path) -> None:
     board = Training(replace(TINY, game="board"), tmp_path / "board").learner
     assert (board.ent_coef, board.gae_lambda, board.reward_scale) == (0.005, 0.9, np.float32(0.2))
-    given = Training(replace(TINY, game="board", entropy=0.5, reward_scale=2.0), tmp_path / "given").learner
-    assert (given.ent_coef, given.reward_scale) == (0.5, np.float32(2.0))
+    given = Training(replace(TINY, game="board", entropy=0.5, reward_scale=2.0), tmp_path / "given")
+    assert (given.learner.ent_coef, given.learner.reward_scale) == (0.5, np.float32(2.0))
+    kept = given.model().trained["options"]
+    assert (kept["entropy"], kept["gae_lambda"], kept["reward_scale"]) == (0.5, 0.9, 2.0)
+
+
+def test_a_resumed_run_keeps_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finish(Training(replace(TINY, decisions=256), tmp_path))
+    kept = GAME_SETTINGS["card"]["entropy"]
+    monkeypatch.setitem(GAME_SETTINGS, "card", {"entropy": 0.7, "gae_lambda": 0.1, "reward_scale": 3.0})
+    assert Training.resume(tmp_path, "card").learner.ent_coef == kept
 
 
 def test_scaled_rewards_are_what_is_booked(tmp_path: Path) -> None:
