@@ -3,7 +3,7 @@
 1. Value every area by what its cubes would bring the player: each at the best open price (a cube that can't be
    sold yet counts `UNSOLD`), more where the resource's action is ready.
 2. Value every action, in thousands: a resource action by its sale, the logistician by the best moves, the salesman
-   by the prices he would raise, workers and investors by fixed hopes that fade as the end comes near.
+   by the prices it would raise, workers and investors by fixed hopes that fade as the end comes near.
 3. Place each counter where it is worth most: an action that it completes counts in full, one that still needs
    another counter in part, research by a cube where an own worker stands.
 4. On turn set up first (investor, worker, salesman, logistician, manager), then sell, the best sale first. A sale of
@@ -103,6 +103,13 @@ MANAGER_WORTH = 6.0  # thousands, a wildcard
 RESEARCH_WORTH = 0.05  # times the price of a cube that is placed where an own worker stands
 SOMEWHERE = 0.0  # times the price of a cube that is placed elsewhere
 RIVAL = 0.9  # times the value of a place where another player has a worker too
+RESERVE_TIME = 1.5  # times the cubes' part in reserve, as a measure of what is left of the game
+ON_THE_MAP = 0.25  # of a cube sold, for each one on the map
+IN_RESERVE = 0.05  # of a cube sold, for each one in reserve
+GROWTH = 0.3  # cubes by which a sale grows until it is made, at the start of the game
+RECALL = 4.0  # thousands, what it costs that a salesman has to come from elsewhere than the reserve
+ON_THE_SPOT = 4.0  # times the worth of a cube that a worker can reach in one step, for one where a worker stands
+FOR_OTHERS = 0.3  # times the worth of a cube to the player, what the same cube costs it in the hands of another
 
 
 @kernel
@@ -149,7 +156,7 @@ def time_left(ruleset: Ruleset, state: State) -> float:
     for resource in range(NUM_RESOURCES):
         cubes += int(state.reserve[resource])
         all_cubes += int(ruleset.cubes[resource])
-    return min(areas, 1.5 * cubes / all_cubes)
+    return min(areas, RESERVE_TIME * cubes / all_cubes)
 
 
 @kernel
@@ -209,7 +216,7 @@ def moving_value(state: State, player: int, place: int, steps: int) -> float:
 def supply(state: State, player: int, resource: int) -> float:
     """How many cubes of the resource the player may hope to sell: those under its workers, and some of the others."""
     own = size_of(int(state.lying[resource]) & int(state.presence[player]))
-    return own + 0.25 * size_of(int(state.lying[resource])) + 0.05 * int(state.reserve[resource])
+    return own + ON_THE_MAP * size_of(int(state.lying[resource])) + IN_RESERVE * int(state.reserve[resource])
 
 
 @kernel
@@ -262,7 +269,7 @@ def best_salesman_gain(ruleset: Ruleset, state: State, player: int) -> float:
         if may_take_card(ruleset, state, player, resource):
             best = max(best, card_gain(ruleset, state, player, resource))
     if state.pawns[player] == 0:
-        best -= 4.0
+        best -= RECALL
     return max(best, 0.0) * time_left(ruleset, state)
 
 
@@ -316,7 +323,7 @@ def placing_value(ruleset: Ruleset, state: State, player: int, action: int) -> f
     needs -= int(state.planned[player, action])
     value = action_value(ruleset, state, player, action)
     if action >= GAS:  # sales grow until the action is taken
-        value += 0.3 * int(state.best_price[player, action - GAS]) * time_left(ruleset, state)
+        value += GROWTH * int(state.best_price[player, action - GAS]) * time_left(ruleset, state)
     return value if needs == 1 else UNFINISHED * value
 
 
@@ -410,8 +417,8 @@ def best_site(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
                 for place in range(NUM_PLACES):
                     if state.workers[other, place] > 0:
                         near |= (int(state.steps[place]) >> area) & 1
-                share = 4.0 * stands + near
-                value += share if other == player else -0.3 * share
+                share = ON_THE_SPOT * stands + near
+                value += share if other == player else -FOR_OTHERS * share
             if best < 0 or value > best_value:
                 best, best_value = AREA + area, value
     return best
