@@ -61,7 +61,7 @@ def refusing_bad_input(command: F) -> F:
         try:
             return command(*args, **kwargs)
         except (SiberiaError, MissingExtraError) as error:
-            print(f"siberia: {error}", file=sys.stderr)
+            print("siberia:", *str(error).splitlines(), file=sys.stderr)  # a name in a file may hold line breaks
             raise typer.Exit(BAD_INPUT) from None
 
     return wrapped  # type: ignore[return-value]

@@ -438,6 +438,13 @@ def test_bad_input_is_one_line_and_exit_code_2(siberia: Siberia, tmp_path: Path,
     assert contents(tmp_path) == before
 
 
+def test_names_with_line_breaks_are_refused_in_one_line_too(siberia: Siberia, tmp_path: Path) -> None:
+    tables = box("board")
+    tables["areas"]["A\nB"] = []
+    (tmp_path / "box.json").write_text(json.dumps(tables), encoding="utf-8")
+    assert "areas.A B: " in refused(siberia, "evaluate", "board", "--components", "box.json")
+
+
 @both_games
 def test_a_damaged_record_is_refused_with_its_line(siberia: Siberia, tmp_path: Path, game: str) -> None:
     siberia("record", game, "--out", "games.jsonl")
