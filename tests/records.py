@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from siberia_env import loops
+from siberia_env.chronicle import chronicle_of
 from siberia_env.errors import RecordError
 from siberia_env.game import GAMES, Variant, find_game
 from siberia_env.record import Record, play_and_record, read_records
@@ -44,6 +45,38 @@ def by_the_clock() -> Callable[..., int]:
     """A player without a generator: the legal action that a running number points at."""
     numbers = iter(range(0, 10**9, 7))
     return lambda states, i, mask: int(np.flatnonzero(mask)[next(numbers) % int(mask.sum())])
+
+
+def at_setup(variant: Variant) -> Any:
+    """A game whose setup is due."""
+    states = variant.new_states()
+    chronicle_of(variant.game).open_box(variant, states, 0, np.uint64(1))
+    return states
+
+
+def steps(variant: Variant, seed: int) -> Iterator[tuple[Any, int, Any]]:
+    """A game at random: each state, the action taken, and the state right after it, chance not yet settled."""
+    player = at_random(seed)
+    states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
+    loops.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
+    while not loops.is_over_at(variant.rulesets, states, 0):
+        loops.legal_at(variant.rulesets, states, 0, mask)
+        before, action = states.copy(), player(states, 0, mask)
+        loops.advance_at(variant.rulesets, states, 0, action)
+        yield before, action, states.copy()
+        while loops.is_chance_at(variant.rulesets, states, 0):
+            loops.resolve_at(variant.rulesets, states, 0)
+
+
+def ill_formed(variant: Variant, order: list[int]) -> Iterator[tuple[str, Any]]:
+    """What is no sequence of as many integers as the outcome `order` has."""
+    yield "one less", order[:-1]
+    yield "too long", order + [0] * variant.game.outcome_size
+    yield "floats", [float(entry) for entry in order]
+    yield "truth values", [bool(entry) for entry in order]
+    yield "two dimensions", [order]
+    yield "names", [str(entry) for entry in order]
+    yield "nothing", None
 
 
 def random_record(variant: Variant, seed: int) -> Record:

@@ -32,21 +32,23 @@ from tests.records import (
     Damage,
     Lines,
     as_text,
-    at_random,
+    at_setup,
     change_event,
     event_line,
     fresh_lines,
     golden_lines,
     golden_record,
+    ill_formed,
     insert,
     random_record,
     read_text,
     refused,
     remove,
+    steps,
 )
+from tests.table import PLAYER_COUNTS
 
 BOARD = find_game("board")
-PLAYERS = (2, 3, 4)
 AREAS = tuple(Components().areas)
 TILES = Components().exchange_tiles
 GIVEN = ["New York", "London", "Toronto", "Sydney", "Sao Paulo"]  #: sides 1 0 1 0 1
@@ -54,30 +56,9 @@ WAYS = ("choose", "random", GIVEN)  #: B9: how sides are settled
 every_way = pytest.mark.parametrize("sides", WAYS, ids=("choose", "random", "given"))
 
 
-def at_setup(variant: Variant) -> Any:
-    """A game whose setup is due."""
-    states = variant.new_states()
-    chronicle.open_box(variant, states, 0, np.uint64(1))
-    return states
-
-
 def at_draw(variant: Variant, seed: int = 0) -> Any:
     """A game in which counters are to be drawn for the third time, so that the bag lacks some."""
     return next(after for _, _, after in steps(variant, seed) if after[0].phase == DRAW and after[0].rounds == 2)
-
-
-def steps(variant: Variant, seed: int) -> Iterator[tuple[Any, int, Any]]:
-    """A game at random: each state, the action taken, and the state right after it, chance not yet settled."""
-    player = at_random(seed)
-    states, mask = variant.new_states(), np.zeros(BOARD.num_actions, np.int8)
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
-    while not loops.is_over_at(variant.rulesets, states, 0):
-        loops.legal_at(variant.rulesets, states, 0, mask)
-        before, action = states.copy(), player(states, 0, mask)
-        loops.advance_at(variant.rulesets, states, 0, action)
-        yield before, action, states.copy()
-        while loops.is_chance_at(variant.rulesets, states, 0):
-            loops.resolve_at(variant.rulesets, states, 0)
 
 
 def any_setup(variant: Variant, seed: int) -> list[int]:
@@ -127,7 +108,7 @@ def test_B8_B10_a_forced_setup_lays_cubes_tiles_and_sides_as_told(sides: Any) ->
     assert int(state.generator) == generator
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_B11_a_forced_draw_goes_from_the_starting_player_on(players: int) -> None:
     variant = BOARD.variant(players)
     states = at_draw(variant)
@@ -155,16 +136,6 @@ def test_entries_behind_the_outcome_do_not_count() -> None:
         assert states.tobytes() == other.tobytes()
 
 
-def impossible_forms(order: list[int]) -> Iterator[tuple[str, Any]]:
-    yield "one less", order[:-1]
-    yield "too long", order + [0] * BOARD.outcome_size
-    yield "floats", [float(entry) for entry in order]
-    yield "truth values", [bool(entry) for entry in order]
-    yield "two dimensions", [order]
-    yield "names", [str(entry) for entry in order]
-    yield "nothing", None
-
-
 def impossible_setups(order: list[int]) -> Iterator[tuple[str, Any]]:
     yield "twice the same in an area", [order[1], *order[1:]]
     yield "no resource", [5, *order[1:]]
@@ -176,7 +147,7 @@ def impossible_setups(order: list[int]) -> Iterator[tuple[str, Any]]:
     yield "a tile that wraps", [*order[:24], order[24] + 256, *order[25:]]
     yield "no side", [*order[:-1], 2]
     yield "a side below", [*order[:-1], -1]
-    yield from impossible_forms(order)
+    yield from ill_formed(BOARD.variant(3), order)
 
 
 def impossible_draws(order: list[int], bag: list[int]) -> Iterator[tuple[str, Any]]:
@@ -191,7 +162,7 @@ def impossible_draws(order: list[int], bag: list[int]) -> Iterator[tuple[str, An
     yield "no kind", [len(KINDS), *order[1:]]
     yield "below the kinds", [-1, *order[1:]]
     yield "wraps to a kind", [order[0] + 256, *order[1:]]
-    yield from impossible_forms(order)
+    yield from ill_formed(BOARD.variant(3), order)
 
 
 def test_an_impossible_outcome_is_refused_and_nothing_happens() -> None:
@@ -231,7 +202,7 @@ def test_without_a_chance_outcome_due_nothing_is_forced() -> None:
 
 
 @every_way
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_a_setup_line_shows_cubes_reserve_tiles_and_sides(players: int, sides: Any) -> None:
     variant = BOARD.variant(players, {"sides": sides})
     states = at_setup(variant)
@@ -252,7 +223,7 @@ def test_a_setup_line_shows_cubes_reserve_tiles_and_sides(players: int, sides: A
         assert chronicle.setup_event(variant, states, 0) == event, "drawing counters changes nothing of it"
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_events_tell_all_that_moved_by_chance(players: int) -> None:
     """Every tile that leaves the stack and every counter that is drawn stands in a line, in order."""
     variant = BOARD.variant(players, {"salesman_cards": True})

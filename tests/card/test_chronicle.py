@@ -23,42 +23,24 @@ from tests.records import (
     Damage,
     Lines,
     as_text,
+    at_setup,
     change_event,
     event_line,
     fresh_lines,
     golden_lines,
     golden_record,
+    ill_formed,
     insert,
     random_record,
     read_text,
     refused,
     remove,
+    steps,
 )
+from tests.table import PLAYER_COUNTS
 
 CARD = find_game("card")
-PLAYERS = (2, 3, 4)
 SHUFFLE_IN_A_DRAW = 37  # with this seed a stack runs out in the middle of a draw, for 2, 3 and 4 players
-
-
-def at_setup(variant: Variant) -> Any:
-    """A game whose setup is due."""
-    states = variant.new_states()
-    chronicle.open_box(variant, states, 0, np.uint64(1))
-    return states
-
-
-def steps(variant: Variant, seed: int) -> Iterator[tuple[Any, int, Any]]:
-    """A game at random: each state, the action taken, and the state right after it, chance not yet settled."""
-    generator = np.random.default_rng(seed)
-    states, mask = variant.new_states(), np.zeros(CARD.num_actions, np.int8)
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
-    while not loops.is_over_at(variant.rulesets, states, 0):
-        loops.legal_at(variant.rulesets, states, 0, mask)
-        before, action = states.copy(), int(generator.choice(np.flatnonzero(mask)))
-        loops.advance_at(variant.rulesets, states, 0, action)
-        yield before, action, states.copy()
-        if loops.is_chance_at(variant.rulesets, states, 0):
-            loops.resolve_at(variant.rulesets, states, 0)
 
 
 def at_shuffle(variant: Variant, seed: int = 0) -> Any:
@@ -79,7 +61,7 @@ def any_order(variant: Variant, states: Any, seed: int) -> list[int]:
 # ---------------------------------------------------------------- forcing
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_C6_a_forced_setup_deals_from_the_top_down(players: int) -> None:
     variant = CARD.variant(players)
     states = at_setup(variant)
@@ -99,7 +81,7 @@ def test_C6_a_forced_setup_deals_from_the_top_down(players: int) -> None:
     assert int(state.generator) == generator
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_C14_a_forced_shuffle_is_drawn_from_the_top_down(players: int) -> None:
     variant = CARD.variant(players)
     states = at_shuffle(variant)
@@ -145,13 +127,7 @@ def impossible_orders(order: list[int], resources: int) -> Iterator[tuple[str, A
     yield "no kind", [len(KINDS), *order[1:]]
     yield "below the kinds", [-1, *order[1:]]
     yield "wraps to a kind", [first + 256, *order[1:]]
-    yield "a card less", order[:-1]
-    yield "too long", order + [0] * CARD.outcome_size
-    yield "floats", [float(kind) for kind in order]
-    yield "truth values", [bool(kind) for kind in order]
-    yield "two dimensions", [order]
-    yield "names", [str(kind) for kind in order]
-    yield "nothing", None
+    yield from ill_formed(CARD.variant(3), order)
     if resources:
         yield "a resource card twice", [*order[:-1], order[actions]]
         yield "no resource card", [*order[:-1], resources]
@@ -184,7 +160,7 @@ def test_without_a_chance_outcome_due_nothing_is_forced() -> None:
 # ---------------------------------------------------------------- from states to lines
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_events_tell_all_that_moved_by_chance(players: int) -> None:
     """Every card that leaves a stack stands in a line, in order; the rest is told by none."""
     variant = CARD.variant(players)
