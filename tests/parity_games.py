@@ -15,9 +15,9 @@ import numpy as np
 
 from siberia_env import loops, vector
 from siberia_env.game import find_game
+from tests.board.helpers import GIVEN_SIDES
 from tests.board.varied import LARGE, ROW
 
-GIVEN_SIDES = ["New York", "London", "Toronto", "Sydney", "Sao Paulo"]
 #: Game, players, rules, components: what the two runs play, each to its end.
 CASES: tuple[tuple[str, int, dict[str, Any], Any], ...] = (
     ("card", 2, {"edition": "dlp"}, None),

@@ -25,8 +25,8 @@ from siberia_env.board.observation import KIND_UNIT
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
 from siberia_env.tables import RESOURCES
 from tests.games import GameCase
+from tests.table import PLAYER_COUNTS
 
-PLAYER_COUNTS = (2, 3, 4)
 Maker = Callable[..., SiberiaAECEnv]
 
 

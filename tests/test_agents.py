@@ -31,8 +31,8 @@ from siberia_env.game import GAMES, States, find_game
 from siberia_env.view import BatchView, View, view_games, view_state
 from siberia_experiments.arena import play_games
 from tests.processes import run_python
+from tests.table import PLAYER_COUNTS
 
-PLAYER_COUNTS = (2, 3, 4)
 EVERY_TABLE = [(game, players) for game in GAMES for players in PLAYER_COUNTS]
 WIDTH = 8  # of the hidden layer of test models
 SHORT = {"card": {"max_turns": 2}, "board": {"max_rounds": 1}}  # rules under which a game is soon over

@@ -14,8 +14,7 @@ import siberia_env
 from siberia_env.errors import ConfigurationError, IllegalActionError
 from siberia_env.gym import SiberiaEnv
 from tests.games import CASES, GameCase
-
-PLAYER_COUNTS = (2, 3, 4)
+from tests.table import PLAYER_COUNTS
 
 
 def last_legal(observation: Any, mask: Any) -> int:

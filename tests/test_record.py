@@ -32,6 +32,7 @@ from siberia_env.record import (
     replay,
     write_records,
 )
+from tests.board.helpers import ALL_SIDES
 from tests.board.retelling import Retelling as BoardRetelling
 from tests.card.retelling import Retelling as CardRetelling
 from tests.records import (
@@ -55,6 +56,7 @@ from tests.records import (
     seen_by_all,
     without_seed,
 )
+from tests.table import PLAYER_COUNTS
 
 CARD, BOARD = find_game("card"), find_game("board")
 SHUFFLE_IN_A_DRAW = 37  # with this seed a stack runs out in the middle of a draw, for 2, 3 and 4 players
@@ -89,11 +91,11 @@ LARGE_MAP = BoardComponents(
 
 
 def variants() -> Iterator[Any]:
-    for players in (2, 3, 4):
+    for players in PLAYER_COUNTS:
         for edition in ("dlp", "oya", "digital"):
             yield pytest.param(CARD.variant(players, edition), SHUFFLE_IN_A_DRAW, id=f"card-{players}-{edition}")
         yield pytest.param(CARD.variant(players, {"max_turns": 20}), 3, id=f"card-{players}-truncated")
-        for sides in ("choose", "random", ["New York", "London", "Toronto", "Sydney", "Sao Paulo"]):
+        for sides in ALL_SIDES:
             name = sides if isinstance(sides, str) else "given"
             rules = {"sides": sides, "salesman_cards": players != 3}
             yield pytest.param(BOARD.variant(players, rules), players, id=f"board-{players}-{name}")

@@ -18,8 +18,7 @@ from siberia_env import loops, vector
 from siberia_env.errors import ConfigurationError, IllegalActionError, SiberiaError
 from siberia_env.vector import Step
 from tests.games import CASES, GameCase
-
-PLAYER_COUNTS = (2, 3, 4)
+from tests.table import PLAYER_COUNTS
 
 
 def pick(step: Step, draw: int) -> np.ndarray[Any, Any]:

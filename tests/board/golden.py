@@ -12,14 +12,14 @@ from typing import Any
 from siberia_env.board.components import ACTIONS
 from siberia_env.board.state import CHOOSE_SIDE, PLACE
 from siberia_env.tables import RESOURCES
-from tests.board.helpers import Table
+from tests.board.helpers import GIVEN_SIDES, Table
 from tests.playthrough import tell
 from tests.table import PLAYER_COUNTS
 
 FOLDER = Path(__file__).parent / "golden"
 RULES: dict[str, dict[str, Any]] = {
     "choose": {"sides": "choose"},
-    "given": {"sides": ["New York", "London", "Toronto", "Sydney", "Sao Paulo"]},
+    "given": {"sides": GIVEN_SIDES},
     "random-with-cards": {"sides": "random", "salesman_cards": True},
 }
 FIRST_SEED = 9  #: the first of the games then ends by exhausted areas, the others by empty reserves

@@ -38,7 +38,8 @@ from siberia_env.game import MAX_PLAYERS, Variant
 from siberia_env.tables import RESOURCES
 from tests.table import GameTable
 
-ALL_SIDES: tuple[Any, ...] = ("choose", "random", ["New York", "London", "Toronto", "Sydney", "Sao Paulo"])
+GIVEN_SIDES = ["New York", "London", "Toronto", "Sydney", "Sao Paulo"]  #: sides 1 0 1 0 1
+ALL_SIDES: tuple[Any, ...] = ("choose", "random", GIVEN_SIDES)  #: B9: the ways to settle them
 DRAWN = 6
 SPACES = 2
 PAWNS = 6

@@ -28,6 +28,7 @@ from siberia_env.errors import ConfigurationError, RecordError
 from siberia_env.game import Variant, find_game
 from siberia_env.record import Record, describe, replay
 from siberia_env.tables import RESOURCES
+from tests.board.helpers import ALL_SIDES, GIVEN_SIDES
 from tests.records import (
     Damage,
     Lines,
@@ -51,9 +52,7 @@ from tests.table import PLAYER_COUNTS
 BOARD = find_game("board")
 AREAS = tuple(Components().areas)
 TILES = Components().exchange_tiles
-GIVEN = ["New York", "London", "Toronto", "Sydney", "Sao Paulo"]  #: sides 1 0 1 0 1
-WAYS = ("choose", "random", GIVEN)  #: B9: how sides are settled
-every_way = pytest.mark.parametrize("sides", WAYS, ids=("choose", "random", "given"))
+every_way = pytest.mark.parametrize("sides", ALL_SIDES, ids=("choose", "random", "given"))
 
 
 def at_draw(variant: Variant, seed: int = 0) -> Any:
@@ -179,7 +178,7 @@ def test_an_impossible_outcome_is_refused_and_nothing_happens() -> None:
 
 
 def test_B9_given_sides_can_not_come_out_otherwise() -> None:
-    variant = BOARD.variant(2, {"sides": GIVEN})
+    variant = BOARD.variant(2, {"sides": GIVEN_SIDES})
     states = at_setup(variant)
     order = any_setup(variant, 3)
     assert order[-5:] == [1, 0, 1, 0, 1]
@@ -345,14 +344,14 @@ def test_B15_research_in_vain_is_counted() -> None:
 
 
 def test_a_description_of_the_setup_names_areas_reserve_tiles_and_exchanges() -> None:
-    record = random_record(BOARD.variant(2, {"sides": GIVEN, "max_rounds": 1}), 4)
+    record = random_record(BOARD.variant(2, {"sides": GIVEN_SIDES, "max_rounds": 1}), 4)
     told, setup = list(describe(record)), record.lines[1]
     cubes = "; ".join(f"{area} {first}, {second}" for area, (first, second) in setup["areas"].items())
     assert told[2] == f"  cubes: {cubes}"
     reserve = setup["reserve"]
     assert told[3] == f"  reserve: {', '.join(f'{reserve[resource]} {resource}' for resource in RESOURCES)}"
     assert told[4] == f"  investment tiles: {', '.join(setup['tiles'])}"
-    assert told[5] == f"  exchanges: Frankfurt, {', '.join(GIVEN)}"
+    assert told[5] == f"  exchanges: Frankfurt, {', '.join(GIVEN_SIDES)}"
     assert told[6] == f"  player 0 draws {', '.join(record.lines[2]['counters'])}"
 
 
@@ -431,7 +430,7 @@ def test_B11_a_draw_is_from_the_bag() -> None:
 
 def test_every_form_of_event_is_told_and_outlined() -> None:
     events = [
-        setup_line(sides=GIVEN),
+        setup_line(sides=GIVEN_SIDES),
         {"event": "draw", "player": 1, "counters": ["gas/worker"] * 6},
         {"event": "tile", "tile": "gas"},
     ]
@@ -462,7 +461,7 @@ def test_an_exchange_goes_by_its_active_side_once_the_sides_are_settled(sides: A
 
 
 def test_the_name_of_an_inactive_side_is_refused(tmp_path: Path) -> None:
-    variant = BOARD.variant(2, {"sides": GIVEN})
+    variant = BOARD.variant(2, {"sides": GIVEN_SIDES})
     lines = next(
         lines
         for lines in (fresh_lines(random_record(variant, seed)) for seed in range(20))
@@ -525,7 +524,7 @@ def wrong_order(lines: Lines) -> int:
 
 DAMAGE: dict[str, tuple[Damage, str]] = {
     "sides though they are chosen": (
-        change_event("setup", "sides", GIVEN),
+        change_event("setup", "sides", GIVEN_SIDES),
         "setup: expected the keys event, areas, res",
     ),
     "no areas": (without("areas"), "setup: expected the keys event, areas, reserve, tiles; got event, reserve, tiles"),
@@ -615,9 +614,9 @@ def test_a_damaged_chance_line_is_refused_with_its_line_number(damage: str, tmp_
         ("random", ["Tokyo"], "setup.sides: expected a list of 5 exchanges"),
         ("random", "Tokyo", "setup.sides: expected a list of 5 exchanges"),
         ("random", [0, 1, 0, 1, 0], "setup.sides[0]: expected Tokyo or New York; got 0"),
-        (GIVEN, [*GIVEN[:4], "Zurich"], "setup.sides[4]: expected Sao Paulo; got 'Zurich'"),
+        (GIVEN_SIDES, [*GIVEN_SIDES[:4], "Zurich"], "setup.sides[4]: expected Sao Paulo; got 'Zurich'"),
         ("random", None, "setup: expected the keys event, areas, reserve, tiles, sides; got"),
-        (GIVEN, None, "setup: expected the keys event, areas, reserve, tiles, sides; got"),
+        (GIVEN_SIDES, None, "setup: expected the keys event, areas, reserve, tiles, sides; got"),
     ],
 )
 def test_B9_sides_that_can_not_be_are_refused(rule: Any, sides: Any, reason: str, tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ from siberia_env.game import States, Variant
 from siberia_env.tables import RESOURCES
 from siberia_env.text import WIDTH
 from tests.games import positions
+from tests.table import PLAYER_COUNTS
 
-PLAYER_COUNTS = (2, 3, 4)
 BOX_WIDTH, BOX_HEIGHT = 20, 5  # of an area on the drawn map
 
 GOLDEN_POSITION = 438

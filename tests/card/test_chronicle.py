@@ -300,7 +300,7 @@ def test_every_form_of_event_is_told_and_outlined() -> None:
 
 
 def test_a_shuffle_in_a_draw_stands_between_two_draw_lines() -> None:
-    for players in (2, 3, 4):
+    for players in PLAYER_COUNTS:
         record = random_record(CARD.variant(players), SHUFFLE_IN_A_DRAW)
         events = [line.get("event") for line in record.lines]
         found = [at for at in range(len(events)) if events[at : at + 3] == ["draw", "shuffle", "draw"]]

@@ -11,8 +11,7 @@ from siberia_env.card.game import GAME
 from siberia_env.card.state import FIRST_CARD, LAST_OF_TWO, PAYING, SECOND_CARD
 from siberia_env.text import WIDTH
 from tests.games import positions
-
-PLAYER_COUNTS = (2, 3, 4)
+from tests.table import PLAYER_COUNTS
 
 GOLDEN_POSITION = 252
 GOLDEN = """\
