@@ -101,7 +101,6 @@ INVESTOR_HOPE = 5.0  # thousands, a further tile at the start of the game
 TILE_HOPE = 6.0  # thousands, in which a tile for an action of a person is worth more than one for a resource
 MANAGER_WORTH = 6.0  # thousands, a wildcard
 RESEARCH_WORTH = 0.05  # times the price of a cube that is placed where an own worker stands
-SOMEWHERE = 0.0  # times the price of a cube that is placed elsewhere
 RIVAL = 0.9  # times the value of a place where another player has a worker too
 RESERVE_TIME = 1.5  # times the cubes' part in reserve, as a measure of what is left of the game
 ON_THE_MAP = 0.25  # of a cube sold, for each one on the map
@@ -329,13 +328,10 @@ def placing_value(ruleset: Ruleset, state: State, player: int, action: int) -> f
 
 @kernel
 def research_value(state: State, player: int, resource: int) -> float:
-    """What a research counter of the resource is worth: more with an own worker where the cube can be placed."""
-    if not can_research(state, resource):
-        return 0.0
-    price = int(state.best_price[player, resource])
-    if may_lie(state, resource) & int(state.presence[player]) != 0:
-        return RESEARCH_WORTH * price
-    return SOMEWHERE * price
+    """What a research counter of the resource is worth: nothing where no own worker would stand beside the cube."""
+    if can_research(state, resource) and may_lie(state, resource) & int(state.presence[player]) != 0:
+        return RESEARCH_WORTH * int(state.best_price[player, resource])
+    return 0.0
 
 
 @kernel

@@ -41,8 +41,7 @@ REWARDS = ("win", "margin", "score")
 WIN, MARGIN, SCORE = range(3)
 MARGIN_UNIT = 10.0  # thousands: a margin of 1 is 10 000 dollars
 
-
-BLOCK = 16  # actions of a mask that random play counts at once
+BLOCK = 16  #: actions of a mask that random play counts at once
 
 # ---------------------------------------------------------------- one game
 

@@ -183,8 +183,10 @@ def _check_names(value: Any, path: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         raise ConfigurationError(f"{path}: expected a list of names; got {value!r}")
     for index, name in enumerate(value):
-        if not isinstance(name, str) or name in value[:index]:
-            raise ConfigurationError(f"{path}[{index}]: {name!r} is not a name, or there twice")
+        if not isinstance(name, str):
+            raise ConfigurationError(f"{path}[{index}]: {name!r} is not a name")
+        if name in value[:index]:
+            raise ConfigurationError(f"{path}[{index}]: {name!r} stands there twice")
     return tuple(value)
 
 
@@ -192,12 +194,17 @@ def _check_places(table: Any, path: str, fewest: int, most: int, taken: tuple[st
     """An object with `fewest` to `most` names of places as keys, none of them in `taken`."""
     if not isinstance(table, Mapping) or not fewest <= len(table) <= most:
         count = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        raise ConfigurationError(f"{path}: expected an object with {count} names as keys; got {table!r}")
+        got = f"{len(table)} of them" if isinstance(table, Mapping) else repr(table)
+        raise ConfigurationError(f"{path}: expected an object with {count} names as keys; got {got}")
     for name in table:
         if not isinstance(name, str) or not name.isprintable() or name != name.strip() or not name:
             raise ConfigurationError(f"{path}.{name}: a name is printable text without spaces around it")
-        if name in taken or name.startswith(UNUSED_AREA) or set(name) & {",", "/"}:
-            raise ConfigurationError(f"{path}.{name}: a name that means something else, or holds a comma or slash")
+        if name in taken:
+            raise ConfigurationError(f"{path}.{name}: the name of something else; each place needs one of its own")
+        if name.startswith(UNUSED_AREA):
+            raise ConfigurationError(f"{path}.{name}: {UNUSED_AREA!r} begins the names of what a map lacks")
+        if set(name) & {",", "/"}:
+            raise ConfigurationError(f"{path}.{name}: a comma or slash, which separate names on the command line")
     return table
 
 

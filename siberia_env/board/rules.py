@@ -934,7 +934,7 @@ def force(ruleset: Ruleset, state: State, outcome: Any) -> None:
     player on. It must be a possible outcome: `Variant.force` checks that.
     """
     if state.phase == SETUP:
-        areas, tiles = int(ruleset.num_areas), 0
+        areas = int(ruleset.num_areas)
         for area in range(areas):
             for cube in range(CUBES_PER_AREA):
                 put_cube(state, int(outcome[CUBES_PER_AREA * area + cube]), area)
