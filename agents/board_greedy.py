@@ -24,7 +24,7 @@ from siberia_env.board.actions import (
     EXCHANGE,
     FROM,
     LYING_ACTION,
-    NUM_LYING,
+    NUM_ACTIONS,
     PASS,
     PAWN,
     PAWN_AREA,
@@ -41,24 +41,22 @@ from siberia_env.board.actions import (
     WILDCARD_NONE,
 )
 from siberia_env.board.components import (
-    EXCHANGE_TILES,
     GAS,
     INVESTOR,
     LOGISTICIAN,
     MANAGER,
     MANAGER_COUNTER,
     MOST_AREAS,
-    NUM_ACTIONS,
     NUM_EXCHANGES,
     NUM_PLACES,
     PANEL_LIMIT,
     SALESMAN,
-    SIDES,
     SPACES,
     STEPS,
     VLADIVOSTOK,
     WORKER,
 )
+from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.rules import (
     can_act,
     can_research,
@@ -67,21 +65,15 @@ from siberia_env.board.rules import (
     may_lie,
     may_take_card,
     may_take_tile,
+    open_price,
     person_action,
     resource_action,
     size_of,
 )
 from siberia_env.board.state import (
-    CHOOSE_AREA,
-    CHOOSE_EXCHANGE,
-    CHOOSE_RESOURCE,
-    CHOOSE_SIDE,
-    DISCARD,
     MOVE_FROM,
-    MOVE_TO,
     PLACE,
     PUT_WILDCARD,
-    RECALL_PAWN,
     TAKE_PAWN,
     TURN,
     Ruleset,
@@ -119,27 +111,45 @@ def greedy(ruleset: Ruleset, state: State, mask: Any) -> int:
         return best_placing(ruleset, state, player, mask)
     if phase == TURN:
         return best_turn(ruleset, state, player, mask)
-    if phase == CHOOSE_AREA:
-        return best_site(ruleset, state, player, mask)
-    if phase == CHOOSE_RESOURCE:
-        return best_research(ruleset, state, player, mask)
+    if phase == PUT_WILDCARD:
+        return best_wildcard(ruleset, state, player)
     if phase == MOVE_FROM:
         return best_departure(state, player, mask)
-    if phase == MOVE_TO:
-        return best_arrival(state, player, mask)
     if phase == TAKE_PAWN:
         return best_salesman(ruleset, state, player, mask)
-    if phase == CHOOSE_EXCHANGE:
-        return best_exchange(ruleset, state, player, mask)
-    if phase == RECALL_PAWN:
-        return least_pawn(ruleset, state, player, mask)
-    if phase == PUT_WILDCARD:
-        return best_wildcard(ruleset, state, player, mask)
-    if phase == DISCARD:
-        return least_counter(ruleset, state, player, mask)
-    if phase == CHOOSE_SIDE:
-        return best_side(ruleset, state, mask)
-    return best_tile(ruleset, state, player, mask)
+    return best_option(ruleset, state, player, mask, 0, NUM_ACTIONS)
+
+
+@kernel
+def best_option(ruleset: Ruleset, state: State, player: int, mask: Any, start: int, stop: int) -> int:
+    """The legal action from `start` to `stop` - 1 with the highest value, the first of equals."""
+    best, best_value = -1, 0.0
+    for action in range(start, stop):
+        if mask[action]:
+            value = option_value(ruleset, state, player, action)
+            if best < 0 or value > best_value:
+                best, best_value = action, value
+    return best
+
+
+@kernel
+def option_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
+    """What a decision is worth within an action, beside the others that can be legal at the same time."""
+    if action < PLACE_RESEARCH:
+        return side_value(ruleset, action - SIDE)
+    if action < AREA:
+        return research_value(state, player, action - RESOURCE)
+    if action < WILDCARD:
+        return site_value(state, player, action - AREA)
+    if action < STOP:
+        return arrival_value(state, player, action - TO)
+    if action < EXCHANGE:
+        return -pawn_loss(ruleset, state, player, action)
+    if action < CARD:
+        return price_gain(ruleset, state, player, action - EXCHANGE)
+    if action < DISCARD_COUNTER:
+        return tile_value(state, player, action - TILE)
+    return -counter_value(ruleset, state, player, int(LYING_ACTION[action - DISCARD_COUNTER]))
 
 
 # ---------------------------------------------------------------- values, in thousands
@@ -207,14 +217,20 @@ def value_at(state: State, player: int, place: int) -> float:
 
 @kernel
 def moving_value(state: State, player: int, place: int, steps: int) -> float:
-    """What a worker gains by leaving `place`; a small amount where there is nothing to lose or to gain."""
+    """What a worker gains by leaving `place`; less than 0 where it stands better than anywhere in reach."""
     return value_within(state, player, place, steps) - value_at(state, player, place)
+
+
+@kernel
+def cubes_at_workers(state: State, player: int, resource: int) -> int:
+    """How many cubes of the resource lie where the player has a worker."""
+    return size_of(int(state.lying[resource]) & int(state.presence[player]))
 
 
 @kernel
 def supply(state: State, player: int, resource: int) -> float:
     """How many cubes of the resource the player may hope to sell: those under its workers, and some of the others."""
-    own = size_of(int(state.lying[resource]) & int(state.presence[player]))
+    own = cubes_at_workers(state, player, resource)
     return own + ON_THE_MAP * size_of(int(state.lying[resource])) + IN_RESERVE * int(state.reserve[resource])
 
 
@@ -243,10 +259,7 @@ def price_loss(ruleset: Ruleset, state: State, player: int, exchange: int) -> fl
         return 0.0
     loss = 0.0
     for resource in range(NUM_RESOURCES):
-        without = int(ruleset.card_price[resource]) if state.card_owner[resource] == player else 0
-        for other in range(NUM_EXCHANGES):
-            if other != exchange and state.salesmen[player, other] > 0:
-                without = max(without, int(ruleset.price[exchange_row(state, other), resource]))
+        without = open_price(ruleset, state, player, resource, exchange)
         loss += (int(state.best_price[player, resource]) - without) * supply(state, player, resource)
     return loss
 
@@ -254,8 +267,7 @@ def price_loss(ruleset: Ruleset, state: State, player: int, exchange: int) -> fl
 @kernel
 def sale(state: State, player: int, resource: int) -> float:
     """What the resource's action would bring now (B21)."""
-    cubes = size_of(int(state.lying[resource]) & int(state.presence[player]))
-    return float(cubes * int(state.best_price[player, resource]))
+    return float(cubes_at_workers(state, player, resource) * int(state.best_price[player, resource]))
 
 
 @kernel
@@ -283,7 +295,7 @@ def best_moving_gain(state: State, player: int) -> float:
 
 
 @kernel
-def tile_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
+def tile_value(state: State, player: int, action: int) -> float:
     """What an investment tile for the action is worth, compared with others."""
     if action >= GAS:
         return 1.0 + int(state.best_price[player, action - GAS])
@@ -306,7 +318,7 @@ def action_value(ruleset: Ruleset, state: State, player: int, action: int) -> fl
         return best_salesman_gain(ruleset, state, player)
     if action == WORKER:
         return WORKER_HOPE * left if state.pawns[player] > 0 else 0.0
-    for tile in range(NUM_ACTIONS):
+    for tile in range(NUM_BOARD_ACTIONS):
         if may_take_tile(state, player, tile):
             return INVESTOR_HOPE * left
     return 0.0
@@ -365,7 +377,7 @@ def best_turn(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
     for action in (INVESTOR, WORKER, SALESMAN, LOGISTICIAN):
         if mask[ACT + action] and action_value(ruleset, state, player, action) > 0:
             return ACT + action
-    if mask[ACT + MANAGER] and best_wildcard(ruleset, state, player, mask) != WILDCARD_NONE:
+    if mask[ACT + MANAGER] and best_wildcard(ruleset, state, player) != WILDCARD_NONE:
         return ACT + MANAGER
     best, best_sale = PASS, 0.0
     for resource in range(NUM_RESOURCES):
@@ -377,10 +389,10 @@ def best_turn(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
 
 
 @kernel
-def best_wildcard(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
+def best_wildcard(ruleset: Ruleset, state: State, player: int) -> int:
     """The action that a wildcard completes with the best value."""
     best, best_value = WILDCARD_NONE, 0.0
-    for action in range(1, NUM_ACTIONS):
+    for action in range(1, NUM_BOARD_ACTIONS):
         if int(state.covered[player, action]) + int(state.tiles[player, action]) == SPACES - 1:
             value = action_value(ruleset, state, player, action)
             if value > best_value:
@@ -389,35 +401,18 @@ def best_wildcard(ruleset: Ruleset, state: State, player: int, mask: Any) -> int
 
 
 @kernel
-def best_research(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """The resource that a manager at research looks for."""
-    best, best_value = -1, 0.0
-    for resource in range(NUM_RESOURCES):
-        if mask[RESOURCE + resource]:
-            value = research_value(state, player, resource)
-            if best < 0 or value > best_value:
-                best, best_value = RESOURCE + resource, value
-    return best
-
-
-@kernel
-def best_site(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """Where a cube goes: to an own worker without rivals, else near to one, far from the others."""
-    best, best_value = -1, 0.0
-    for area in range(MOST_AREAS):
-        if mask[AREA + area]:
-            value = 0.0
-            for other in range(MAX_PLAYERS):
-                stands = (int(state.presence[other]) >> area) & 1
-                near = 0
-                for place in range(NUM_PLACES):
-                    if state.workers[other, place] > 0:
-                        near |= (int(state.steps[place]) >> area) & 1
-                share = ON_THE_SPOT * stands + near
-                value += share if other == player else -FOR_OTHERS * share
-            if best < 0 or value > best_value:
-                best, best_value = AREA + area, value
-    return best
+def site_value(state: State, player: int, area: int) -> float:
+    """How good a cube lies there: with an own worker without rivals, else near to one, far from the others."""
+    value = 0.0
+    for other in range(MAX_PLAYERS):
+        stands = (int(state.presence[other]) >> area) & 1
+        near = 0
+        for place in range(NUM_PLACES):
+            if state.workers[other, place] > 0:
+                near |= (int(state.steps[place]) >> area) & 1
+        share = ON_THE_SPOT * stands + near
+        value += share if other == player else -FOR_OTHERS * share
+    return value
 
 
 @kernel
@@ -433,17 +428,12 @@ def best_departure(state: State, player: int, mask: Any) -> int:
 
 
 @kernel
-def best_arrival(state: State, player: int, mask: Any) -> int:
-    """The step towards the best area that the chosen worker can still reach."""
-    best, best_value = -1, 0.0
-    for area in range(MOST_AREAS):
-        if mask[TO + area]:
-            value = FAR * value_within(state, player, area, int(state.steps_left) - 1)
-            if (int(state.presence[player]) >> area) & 1 == 0:
-                value = max(value, area_value(state, player, area))
-            if best < 0 or value > best_value:
-                best, best_value = TO + area, value
-    return best
+def arrival_value(state: State, player: int, area: int) -> float:
+    """What the chosen worker finds there, or in a better area that it can still reach from there."""
+    value = FAR * value_within(state, player, area, int(state.steps_left) - 1)
+    if (int(state.presence[player]) >> area) & 1 == 0:
+        value = max(value, area_value(state, player, area))
+    return value
 
 
 @kernel
@@ -460,75 +450,30 @@ def best_salesman(ruleset: Ruleset, state: State, player: int, mask: Any) -> int
             best_card = -1
     if best_card >= 0:
         return best_card
-    return least_pawn(ruleset, state, player, mask)
+    return best_option(ruleset, state, player, mask, PAWN, EXCHANGE)
 
 
 @kernel
-def least_pawn(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """The pawn that is missed least: one from the reserve, else the one whose place is worth least."""
-    if mask[PAWN]:
-        return PAWN
-    best, best_loss = -1, 0.0
-    for exchange in range(NUM_EXCHANGES):
-        if mask[PAWN_EXCHANGE + exchange]:
-            loss = price_loss(ruleset, state, player, exchange)
-            if best < 0 or loss < best_loss:
-                best, best_loss = PAWN_EXCHANGE + exchange, loss
-    for place in range(NUM_PLACES):
-        if mask[PAWN_AREA + place]:
-            loss = value_at(state, player, place)
-            if best < 0 or loss < best_loss:
-                best, best_loss = PAWN_AREA + place, loss
-    return best
+def pawn_loss(ruleset: Ruleset, state: State, player: int, action: int) -> float:
+    """What is lost with the pawn that `action` takes: nothing with one from the reserve."""
+    if action < PAWN_EXCHANGE:
+        return 0.0
+    if action < PAWN_AREA:
+        return price_loss(ruleset, state, player, action - PAWN_EXCHANGE)
+    return value_at(state, player, action - PAWN_AREA)
 
 
 @kernel
-def best_exchange(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """Where a salesman adds most."""
-    best, best_gain = -1, 0.0
-    for exchange in range(NUM_EXCHANGES):
-        if mask[EXCHANGE + exchange]:
-            gain = price_gain(ruleset, state, player, exchange)
-            if best < 0 or gain > best_gain:
-                best, best_gain = EXCHANGE + exchange, gain
-    return best
+def counter_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
+    """What a counter is worth where it lies: less at an action that still needs another."""
+    value = action_value(ruleset, state, player, action)
+    return value if can_act(state, player, action) else UNFINISHED * value
 
 
 @kernel
-def best_tile(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """The tile that is worth most."""
-    best, best_value = -1, 0.0
-    for action in range(NUM_ACTIONS):
-        if mask[TILE + action]:
-            value = tile_value(ruleset, state, player, action)
-            if best < 0 or value > best_value:
-                best, best_value = TILE + action, value
-    return best
-
-
-@kernel
-def least_counter(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """The counter whose action is worth least, one that still needs another first."""
-    best, best_value = -1, 0.0
-    for number in range(NUM_LYING):
-        if mask[DISCARD_COUNTER + number]:
-            action = int(LYING_ACTION[number])
-            value = action_value(ruleset, state, player, action)
-            value = value if can_act(state, player, action) else UNFINISHED * value
-            if best < 0 or value < best_value:
-                best, best_value = DISCARD_COUNTER + number, value
-    return best
-
-
-@kernel
-def best_side(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """The side that pays more in all, counted by the cubes in the box."""
-    best, best_value = -1, 0
-    for number in range(SIDES * EXCHANGE_TILES):
-        if mask[SIDE + number]:
-            value = 0
-            for resource in range(NUM_RESOURCES):
-                value += int(ruleset.price[1 + number, resource]) * int(ruleset.cubes[resource])
-            if best < 0 or value > best_value:
-                best, best_value = SIDE + number, value
-    return best
+def side_value(ruleset: Ruleset, number: int) -> float:
+    """What the side of an exchange tile pays in all, counted by the cubes in the box."""
+    value = 0
+    for resource in range(NUM_RESOURCES):
+        value += int(ruleset.price[1 + number, resource]) * int(ruleset.cubes[resource])
+    return float(value)

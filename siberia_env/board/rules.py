@@ -773,14 +773,23 @@ def exchange_row(state: State, exchange: int) -> int:
 
 
 @kernel
+def open_price(ruleset: Ruleset, state: State, player: int, resource: int, closed: int) -> int:
+    """B21: the best price open to the player, by own salesmen and salesman card, but for the exchange `closed`.
+
+    0 if there is none; NOTHING closes no exchange.
+    """
+    best = int(ruleset.card_price[resource]) if state.card_owner[resource] == player else 0
+    for exchange in range(NUM_EXCHANGES):
+        if state.salesmen[player, exchange] > 0 and exchange != closed:
+            best = max(best, int(ruleset.price[exchange_row(state, exchange), resource]))
+    return best
+
+
+@kernel
 def find_best_prices(ruleset: Ruleset, state: State, player: int) -> None:
-    """B21: the best price open to the player for each resource, with own salesmen and salesman cards; 0: none."""
+    """B21: keep the best price open to the player for each resource."""
     for resource in range(NUM_RESOURCES):
-        best = int(ruleset.card_price[resource]) if state.card_owner[resource] == player else 0
-        for exchange in range(NUM_EXCHANGES):
-            if state.salesmen[player, exchange] > 0:
-                best = max(best, int(ruleset.price[exchange_row(state, exchange), resource]))
-        state.best_price[player, resource] = best
+        state.best_price[player, resource] = open_price(ruleset, state, player, resource, NOTHING)
 
 
 @kernel
