@@ -1,4 +1,8 @@
-"""Who sits at the training tables: the policy in training, its frozen past selves, and the baselines."""
+"""Who sits at the training tables: the policy in training, its frozen past selves, and the baselines.
+
+Opponents are drawn by what still beats the learner: prioritised fictitious self-play (Vinyals and others,
+"Grandmaster level in StarCraft II", 2019).
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,19 @@ class Mix:
     Attributes:
         past: against frozen past selves.
         baselines: against the baseline agents.
-        kept: how many past selves are kept; a newcomer takes the place of a random one but the newest.
+        kept: how many past selves are kept; a newcomer takes the place of the one that is beaten most.
+        focus: opponents of a group are drawn with weight (1 - b) ** focus, b being the share of games in which the
+            learner ends ahead of them; 0 draws them evenly.
     """
 
     past: float = 0.1
     baselines: float = 0.4
     kept: int = 6
+    focus: float = 2.0
+
+
+MEMORY = 0.02  #: weight of a game in the running share of games in which an opponent is beaten
+LEAST_WEIGHT = 0.01  #: of an opponent that is always beaten, so that it is noticed when it no longer is
 
 
 class League:
@@ -35,6 +46,11 @@ class League:
 
     In a game against others the learner holds one random seat, and each other seat goes to an opponent drawn
     from the same group. Everything here is pickled with a checkpoint, streams of random choices included.
+
+    Attributes:
+        holder: int64 [N, P], index into `opponents`, or `LEARNER`.
+        beaten: for each of `opponents`, a running share of games in which the learner ended ahead of it (a tie is
+            half a game).
     """
 
     def __init__(self, variant: Variant, games: int, baselines: Sequence[Agent], mix: Mix, seed: int) -> None:
@@ -43,6 +59,7 @@ class League:
         self.random = np.random.default_rng(seed)
         self.baselines = list(baselines)
         self.past: list[Agent] = []
+        self.beaten = [0.5] * len(self.baselines)
         self.holder = np.full((games, variant.num_players), LEARNER, np.int64)
         for number, agent in enumerate(self.baselines):
             agent.start(variant, seed + number)
@@ -54,26 +71,47 @@ class League:
         return self.baselines + self.past
 
     def reseat(self, games: NDArray[np.int64], step: Step | None = None) -> None:
-        """Draw new holders for the seats of `games`."""
+        """Draw new holders for the seats of `games`; `step`, if given, has the results of the games that ended."""
         players, first_past = self.variant.num_players, len(self.baselines)
+        groups = {"baselines": range(first_past), "past": range(first_past, len(self.opponents))}
+        weights = {name: self.weights(group) for name, group in groups.items()}
         for game in games:
+            if step is not None:
+                self.book(self.holder[game], step.final_scores[game])
             self.holder[game] = LEARNER
             kind = self.random.random()
             if kind < self.mix.baselines and self.baselines:
-                group = (0, first_past)
+                name = "baselines"
             elif self.mix.baselines <= kind < self.mix.baselines + self.mix.past and self.past:
-                group = (first_past, first_past + len(self.past))
+                name = "past"
             else:
                 continue
             seat = self.random.integers(players)
-            self.holder[game] = self.random.integers(*group, size=players)
+            self.holder[game] = self.random.choice(groups[name], players, p=weights[name])
             self.holder[game, seat] = LEARNER
+
+    def weights(self, group: range) -> NDArray[np.float64]:
+        """How likely each opponent of `group` is drawn: the more, the less often it is beaten."""
+        weight = np.array([max(1 - self.beaten[number], LEAST_WEIGHT) ** self.mix.focus for number in group])
+        return weight / weight.sum() if len(weight) else weight
+
+    def book(self, holder: NDArray[np.int64], scores: NDArray[np.int64]) -> None:
+        """Note how the learner did in a game against others."""
+        seats = np.flatnonzero(holder == LEARNER)
+        if len(seats) != 1:
+            return
+        for seat in np.flatnonzero(holder != LEARNER):
+            ahead = 0.5 * (1 + np.sign(int(scores[seats[0]]) - int(scores[seat])))
+            self.beaten[holder[seat]] += MEMORY * (float(ahead) - self.beaten[holder[seat]])
 
     def add_past(self, model: Model) -> None:
         """Freeze the present policy as an opponent; it plays by likelihood, not always its best."""
         agent = LearnedAgent(model, temperature=1.0)
         agent.start(self.variant, int(self.random.integers(2**32)))
         if len(self.past) == self.mix.kept:
-            # Seats already held by a later one pass to its successor: they are past selves all the same.
-            del self.past[int(self.random.integers(max(1, self.mix.kept - 1)))]
+            # Seats held by a later one pass to its successor: they are past selves all the same.
+            first_past = len(self.baselines)
+            leaving = int(np.argmax(self.beaten[first_past:]))
+            del self.past[leaving], self.beaten[first_past + leaving]
         self.past.append(agent)
+        self.beaten.append(0.5)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from siberia_agents.learned import Layers, LearnedAgent, Model, observation_version
+from siberia_agents.learned import Layers, LearnedAgent, Model, load_model, observation_version
 from siberia_agents.registry import make_agent
 from siberia_env.errors import ConfigurationError, ModelError, missing_extra
 from siberia_env.game import Variant, find_game
@@ -36,7 +36,7 @@ try:
     import torch as th
     from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-    from siberia_env.sb3 import SelfPlayPPO, SelfPlayVecEnv
+    from siberia_env.sb3 import SelfPlayPolicy, SelfPlayPPO, SelfPlayVecEnv, multiplies_brain_floats
     from siberia_experiments.league import League, Mix
 
     for package in ("matplotlib", "tensorboard"):  # wanted at the end of a run or inside stable-baselines3
@@ -87,6 +87,7 @@ class TrainOptions:
         checkpoint_seconds: between two checkpoints.
         evaluation_seconds: between two points of the learning curve.
         evaluation_games: games a point and opponent.
+        start_from: a model file whose networks training starts from, also of another player count; None: from nothing.
     """
 
     game: str = "card"
@@ -114,6 +115,7 @@ class TrainOptions:
     checkpoint_seconds: float = 30.0
     evaluation_seconds: float = 30.0
     evaluation_games: int = 200
+    start_from: str | None = None
 
     def check(self) -> None:
         """Raise `ConfigurationError` for a budget or a size that can't be trained with."""
@@ -214,12 +216,16 @@ class Training:
         self.variant: Variant = find_game(options.game).variant(options.num_players, options.rules, options.components)
         make_folder(folder)
         th.set_num_threads(options.threads)
+        if multiplies_brain_floats():  # the heads' products too; sums and everything kept stay in float32
+            th.backends.mkldnn.matmul.fp32_precision = "bf16"  # type: ignore[attr-defined]
         th.distributions.Distribution.set_default_validate_args(False)
         self.env = _TimedVectorEnv(self.variant, options.num_envs, options.seed, options.reward)
         self.league = League(
             self.variant, options.num_envs, [make_agent(name) for name in BASELINES[1:]], options.mix, options.seed
         )
         self.learner = self._new_learner()
+        if options.start_from is not None:
+            self._start_from(options.start_from)
         self.iteration = 0
         self.seconds = 0.0
         self.curve: list[CurvePoint] = []
@@ -244,7 +250,7 @@ class Training:
         options = self.options
         layers = list(options.network)
         learner = SelfPlayPPO(
-            "MlpPolicy",
+            SelfPlayPolicy,
             SelfPlayVecEnv(self.env),
             self.league,
             options.shaped,
@@ -258,12 +264,42 @@ class Training:
             clip_range=options.clip_range,
             ent_coef=self.setting("entropy"),
             vf_coef=options.value_weight,
-            policy_kwargs={"net_arch": {"pi": layers, "vf": layers}, "activation_fn": th.nn.ReLU},
+            policy_kwargs={
+                "net_arch": {"pi": layers, "vf": layers},
+                "activation_fn": th.nn.ReLU,
+                "optimizer_kwargs": {"fused": True, "eps": 1e-5},
+            },
             seed=options.seed,
             device="cpu",
         )
         learner.set_logger(Logger(str(self.folder), [TensorBoardOutputFormat(str(self.folder / LOG_FOLDER))]))
         return learner
+
+    def _start_from(self, path: str) -> None:
+        """Give the networks the weights of a saved model.
+
+        Raises:
+            ModelError: it can't be used, or is of another game or network.
+        """
+        model = load_model(path)
+        if model.game != self.options.game:
+            raise ModelError(f"start_from: {path} is a model of the game {model.game!r}, not of {self.options.game!r}")
+        widths = tuple(weight.shape[1] for weight, _ in model.policy[:-1])
+        if widths != tuple(self.options.network):
+            raise ModelError(f"start_from: {path} has the network {widths}, training {tuple(self.options.network)}")
+        policy = self.learner.policy
+        for layers, body, head in (
+            (model.policy, policy.mlp_extractor.policy_net, policy.action_net),
+            (model.value, policy.mlp_extractor.value_net, policy.value_net),
+        ):
+            linear = [module for module in (*body, head) if isinstance(module, th.nn.Linear)]
+            for module, (weight, bias) in zip(linear, layers, strict=True):
+                with th.no_grad():
+                    module.weight.copy_(th.from_numpy(weight.T))
+                    module.bias.copy_(th.from_numpy(bias))
+        with th.no_grad():  # a model tells of rewards as they are paid
+            policy.value_net.weight.mul_(float(self.learner.reward_scale))
+            policy.value_net.bias.mul_(float(self.learner.reward_scale))
 
     # ------------------------------------------------------------ the run
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -22,7 +23,15 @@ from siberia_agents.interface import Agent
 from siberia_agents.random_agent import RandomAgent
 from siberia_env import vector
 from siberia_env.card.game import GAME
-from siberia_env.sb3 import LEARNER, SeatRolloutBuffer, SelfPlayPPO, SelfPlayVecEnv, seat_advantages
+from siberia_env.sb3 import (
+    LEARNER,
+    SeatRolloutBuffer,
+    SelfPlayPolicy,
+    SelfPlayPPO,
+    SelfPlayVecEnv,
+    seat_advantages,
+)
+from siberia_env.vector import VectorEnv
 from siberia_env.view import view_games
 from siberia_experiments.arena import play_games
 from tests.games import GameCase
@@ -498,3 +507,36 @@ def test_a_saved_learner_comes_back(tmp_path: Path) -> None:
         assert th.equal(old, new)
     back.learn(32, reset_num_timesteps=False)
     assert back.num_timesteps == 64
+
+
+def test_the_policy_says_what_the_policy_of_maskable_ppo_says() -> None:
+    env = VectorEnv(GAME.variant(2), 64, 3)
+    learner = SelfPlayPPO(SelfPlayPolicy, SelfPlayVecEnv(env), policy_kwargs={"brain_floats": False}, device="cpu")
+    policy, step = learner.policy, learner.env.last
+    th.backends.mkldnn.matmul.fp32_precision = "ieee"
+    observation = th.as_tensor(step.observation)
+    actions = th.as_tensor(step.mask.argmax(axis=1))
+    with th.no_grad():
+        own = policy.evaluate_actions(observation, actions, step.mask)
+        theirs = MaskableActorCriticPolicy.evaluate_actions(policy, observation, actions, step.mask)
+        best = policy.forward(observation, True, step.mask)
+        policy.brain_floats = True
+        rounded = policy.evaluate_actions(observation, actions, step.mask)
+    for mine, reference, rough in zip(own, theirs, rounded, strict=True):
+        np.testing.assert_allclose(mine.numpy(), reference.numpy(), atol=1e-5)
+        np.testing.assert_allclose(rough.numpy(), reference.numpy(), atol=0.05)
+    assert np.all(step.mask[np.arange(64), best[0].numpy()] == 1)
+
+
+def test_the_policy_draws_actions_by_likelihood() -> None:
+    env = VectorEnv(GAME.variant(2), 1, 3)
+    learner = SelfPlayPPO(SelfPlayPolicy, SelfPlayVecEnv(env), seed=5, device="cpu")
+    step, draws = learner.env.last, 20_000
+    observation = th.as_tensor(step.observation).repeat(draws, 1)
+    mask = np.repeat(step.mask, draws, axis=0)
+    with th.no_grad():
+        actions, _, likelihood = learner.policy.forward(observation, False, mask)
+    for action in np.flatnonzero(step.mask[0]):
+        drawn = (actions.numpy() == action).mean()
+        expected = float(likelihood[actions == int(action)][0].exp())
+        assert abs(drawn - expected) < 5 * np.sqrt(expected / draws)

@@ -179,6 +179,8 @@ def test_the_saved_model_is_the_network_that_was_trained(tmp_path: Path, game: s
     training = Training(replace(TINY, game=game, decisions=256), tmp_path)
     finish(training)
     model, policy = load_model(training.model_path), training.learner.policy
+    policy.brain_floats = False
+    th.backends.mkldnn.matmul.fp32_precision = "ieee"
     observation = np.random.default_rng(1).random((5, find_game(game).observation_size)).astype(np.float32)
     with th.no_grad():
         seen = th.as_tensor(observation)
@@ -190,6 +192,28 @@ def test_the_saved_model_is_the_network_that_was_trained(tmp_path: Path, game: s
     np.testing.assert_allclose(own, logits, atol=1e-5)
     paid = values / training.setting("reward_scale")
     np.testing.assert_allclose(model.values(observation), paid, atol=1e-5)
+
+
+@both_games
+def test_training_starts_from_a_model_of_another_player_count(tmp_path: Path, game: str) -> None:
+    first = Training(replace(TINY, game=game, decisions=256), tmp_path / "two")
+    finish(first)
+    path = tmp_path / "two" / "model.npz"
+    second = Training(replace(TINY, game=game, num_players=3, start_from=str(path)), tmp_path / "three")
+    for (weight, bias), (other_weight, other_bias) in zip(
+        first.model().policy + first.model().value, second.model().policy + second.model().value, strict=True
+    ):
+        np.testing.assert_allclose(weight, other_weight, rtol=1e-6)
+        np.testing.assert_allclose(bias, other_bias, rtol=1e-6)
+
+
+def test_a_model_that_training_cannot_start_from_is_refused(tmp_path: Path) -> None:
+    finish(Training(replace(TINY, game="card", decisions=256), tmp_path / "card"))
+    path = str(tmp_path / "card" / "model.npz")
+    with pytest.raises(ModelError, match="is a model of the game 'card', not of 'board'"):
+        Training(replace(TINY, game="board", start_from=path), tmp_path / "other")
+    with pytest.raises(ModelError, match=r"has the network \(16, 8\), training \(8, 8\)"):
+        Training(replace(TINY, game="card", network=(8, 8), start_from=path), tmp_path / "other")
 
 
 def test_minutes_end_a_run_too(tmp_path: Path) -> None:
