@@ -101,6 +101,16 @@ def current_player(ruleset: Any, state: Any) -> int:
 
 
 @_contract
+def is_secret(ruleset: Any, state: Any) -> bool:
+    """Whether the others don't see what the player on turn decides now, until all have decided."""
+
+
+@_contract
+def shown(ruleset: Any, state: Any, player: int) -> int:
+    """A number, 0 to 2**31 - 1, for what `player` has been shown of the others' last secret decisions."""
+
+
+@_contract
 def is_over(ruleset: Any, state: Any) -> bool:
     """Whether the game has ended."""
 
@@ -214,6 +224,7 @@ class Game:
         render: the module that draws a state, imported when asked for.
         min_players: 2 unless given.
         max_players: 4 unless given.
+        has_secrets: whether players decide in secret (`is_secret`); False unless given.
     """
 
     name: str
@@ -234,6 +245,7 @@ class Game:
     names_in_play: Callable[[Any, Any], tuple[str, ...]] | None = None
     min_players: int = 2
     max_players: int = MAX_PLAYERS
+    has_secrets: bool = False
 
     def __post_init__(self) -> None:
         missing = [name for name in CONTRACT if name not in self.kernels]

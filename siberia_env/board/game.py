@@ -25,6 +25,8 @@ GAME = Game(
         "resolve": rules.resolve,
         "force": rules.force,
         "current_player": rules.current_player,
+        "is_secret": rules.is_secret,
+        "shown": rules.shown,
         "is_over": rules.is_over,
         "is_truncated": rules.is_truncated,
         "is_legal": rules.is_legal,
@@ -47,4 +49,5 @@ GAME = Game(
     names_in_play=actions.names_in_play,
     chronicle="siberia_env.board.chronicle",
     render="siberia_env.board.render",
+    has_secrets=True,
 )

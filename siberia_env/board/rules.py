@@ -97,7 +97,7 @@ from siberia_env.board.state import (
 )
 from siberia_env.compiled import kernel, stack_array
 from siberia_env.game import MAX_PLAYERS
-from siberia_env.generator import draw_below, mix, shuffle
+from siberia_env.generator import draw_below, mix, scale, shuffle
 from siberia_env.lanes import bit_count, take_ranked
 from siberia_env.tables import NUM_RESOURCES
 
@@ -968,6 +968,23 @@ def force(ruleset: Ruleset, state: State, outcome: Any) -> None:
 def current_player(ruleset: Ruleset, state: State) -> int:
     """The seat whose decision it is."""
     return int(state.player)
+
+
+@kernel
+def is_secret(ruleset: Ruleset, state: State) -> bool:
+    """B11: where counters are placed, nobody sees before all have placed."""
+    return state.phase == PLACE
+
+
+@kernel
+def shown(ruleset: Ruleset, state: State, player: int) -> int:
+    """B11: a hash of what the others drew and where they placed it."""
+    digest = mix(0, 0, 0)
+    for other in range(ruleset.num_players):
+        if other != player:
+            for index in range(COUNTERS_DRAWN):
+                digest = mix(digest, int(state.drawn[other, index]), int(state.plan[other, index]))
+    return scale(digest, 2**31)
 
 
 @kernel

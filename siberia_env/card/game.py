@@ -24,6 +24,8 @@ GAME = Game(
         "resolve": rules.resolve,
         "force": rules.force,
         "current_player": rules.current_player,
+        "is_secret": rules.is_secret,
+        "shown": rules.shown,
         "is_over": rules.is_over,
         "is_truncated": rules.is_truncated,
         "is_legal": rules.is_legal,

@@ -543,6 +543,18 @@ def current_player(ruleset: Ruleset, state: State) -> int:
 
 
 @kernel
+def is_secret(ruleset: Ruleset, state: State) -> bool:
+    """C18: never; every decision is made in full view."""
+    return False
+
+
+@kernel
+def shown(ruleset: Ruleset, state: State, player: int) -> int:
+    """C18: there are no secret decisions."""
+    return 0
+
+
+@kernel
 def is_over(ruleset: Ruleset, state: State) -> bool:
     """C15, C17: whether the game has ended."""
     return state.phase == OVER

@@ -1,0 +1,100 @@
+"""`guided`: tree search whose prior and value come from a trained model (`siberia_agents.guided_tree`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from siberia_agents import guided_tree
+from siberia_agents.learned import LearnedAgent, Model
+from siberia_agents.network import flatten
+from siberia_agents.search import SearchAgent, Tree
+from siberia_env.game import Variant
+
+
+class GuidedTree(Tree):
+    """The trees of one thread, and the model's networks."""
+
+    agent: GuidedAgent
+
+    def __init__(self, variant: Variant, agent: GuidedAgent, model: Model) -> None:
+        super().__init__(variant, agent)
+        self.policy, self.policy_widths = flatten(model.policy)
+        self.value, self.value_widths = flatten(model.value)
+        widest = int(max(self.policy_widths.max(), self.value_widths.max()))
+        self.units = np.zeros((2, widest), np.float32)
+        self.active = np.zeros(widest, np.int32)
+
+    def simulate(self, until: int) -> int:
+        """Simulations up to `until`, as far as there is room; the number of the next one due."""
+        agent = self.agent
+        return guided_tree.grow_guided(
+            self.variant.rulesets,
+            self.states,
+            self.player,
+            self.seed,
+            self.done,
+            until,
+            self.nodes,
+            self.used,
+            self.trees,
+            self.variant.num_players,
+            self.mask,
+            self.paths,
+            self.policy,
+            self.policy_widths,
+            self.value,
+            self.value_widths,
+            self.units,
+            self.active,
+            agent.exploration,
+            agent.first_play,
+            agent.temperature,
+            agent.scale,
+            agent.split,
+            self.sums,
+            self.decisions,
+        )
+
+
+class GuidedAgent(SearchAgent):
+    """Plays the action that a search guided by a trained model visited most.
+
+    Args:
+        budget: a decision's, `"200"` simulations or `"0.5s"`.
+        model: a model file; None: the one that comes with the suite.
+        exploration: the weight of the policy's priors.
+        first_play: what an action not tried yet is thought to be worse by.
+        temperature: of the policy; above 1 priors are flatter.
+        scale: of the margin, thousands.
+        split: whether the trees descend by what is shown of secret decisions.
+        threads: that search side by side; a budget of simulations is divided among them.
+    """
+
+    name = "guided"
+
+    def __init__(
+        self,
+        budget: str | int,
+        model: str | Path | Model,
+        exploration: float = 1.5,
+        first_play: float = 0.1,
+        temperature: float = 1.0,
+        scale: float = 10.0,
+        split: bool = True,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(budget, exploration, scale=scale, split=split, threads=threads)
+        self.first_play = first_play
+        self.temperature = temperature
+        self.policy = LearnedAgent(model)
+
+    def start(self, variant: Variant, seed: int = 0) -> None:
+        """Check that the model is one for `variant`, and make room for searches."""
+        self.policy.start(variant, seed)
+        super().start(variant, seed)
+
+    def new_tree(self, variant: Variant) -> Tree:
+        """The trees of one thread."""
+        return GuidedTree(variant, self, self.policy.model)
