@@ -95,6 +95,21 @@ def _read_value(text: str) -> int | bool | str | list[str]:
         return text
 
 
+def read_widths(text: str) -> tuple[int, ...]:
+    """The widths in `256,256`.
+
+    Raises:
+        ConfigurationError: not whole numbers of 1 or more.
+    """
+    try:
+        widths = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        widths = ()
+    if not widths or min(widths) < 1:
+        raise ConfigurationError(f"--network: {text!r}; give the widths of the hidden layers, such as 256,256")
+    return widths
+
+
 def read_agents(text: str) -> list[str]:
     """The agents in `greedy, random`."""
     return [spec.strip() for spec in text.split(",")]
@@ -138,6 +153,15 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out after a stop or kill.")] = False,
     threads: Annotated[int, typer.Option(help="Threads of torch; with 1 a run can be repeated exactly.")] = 2,
     reward: Annotated[str, typer.Option(help="What is maximised: win, margin or score.")] = "margin",
+    network: Annotated[
+        str, typer.Option(metavar="WIDTH,...", help="Hidden layers, such as 256,256; the game's default otherwise.")
+    ] = "",
+    learning_rate: Annotated[
+        float | None, typer.Option(help="At the start; it falls to a twentieth. The game's default otherwise.")
+    ] = None,
+    start_from: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="Start from a saved model, also one for other player counts.")
+    ] = None,
 ) -> None:
     """Train a policy by self-play with MaskablePPO (needs the extra `train`).
 
@@ -151,6 +175,8 @@ def train(
 
     siberia train board --rules sides=random,salesman_cards=true --out runs/board
 
+    siberia train board --players 4 --start-from runs/board/model.npz --minutes 15 --out runs/four
+
     Then play against it: siberia evaluate card --agents learned:runs/mine/model.npz,greedy
     """
     from siberia_experiments.demo import follow
@@ -159,9 +185,11 @@ def train(
     budget: dict[str, Any] = {"minutes": minutes, "decisions": decisions}
     if resume:
         given = {name for name in context.params if _was_given(context, name)}
-        for name in ("players", "rules", "components", "seed", "reward"):
+        for name in ("players", "rules", "components", "seed", "reward", "network", "learning_rate", "start_from"):
             if name in given:
-                raise ConfigurationError(f"--{name}: a resumed run keeps its own; leave the option out")
+                raise ConfigurationError(
+                    f"--{name.replace('_', '-')}: a resumed run keeps its own; leave the option out"
+                )
         changes = budget if given & set(budget) else {}
         if "threads" in given:
             changes["threads"] = threads
@@ -179,6 +207,9 @@ def train(
             seed,
             threads=threads,
             reward=reward,
+            network=read_widths(network) if network else None,
+            learning_rate=learning_rate,
+            start_from=None if start_from is None else str(start_from),
             **budget,
         )
         training = Training(options, out)

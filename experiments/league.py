@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent, Model
+from siberia_env.errors import ConfigurationError
 from siberia_env.game import Variant
 from siberia_env.sb3 import LEARNER
 from siberia_env.vector import Step
@@ -35,6 +36,15 @@ class Mix:
     baselines: float = 0.4
     kept: int = 6
     focus: float = 2.0
+
+    def check(self) -> None:
+        """Raise `ConfigurationError` for parts that can't be played by."""
+        if not (self.past >= 0 and self.baselines >= 0 and self.past + self.baselines <= 1):
+            raise ConfigurationError(f"mix: {self}; the parts must be 0 or more and at most 1 together")
+        if self.kept < 1:
+            raise ConfigurationError(f"mix: {self}; at least one past self is kept")
+        if not self.focus >= 0:
+            raise ConfigurationError(f"mix: {self}; the focus has to be 0 or more")
 
 
 MEMORY = 0.02  #: weight of a game in the running share of games in which an opponent is beaten

@@ -48,11 +48,25 @@ except ImportError as error:
 LOG_FOLDER = "tensorboard"
 CHECKPOINT_FORMAT = "siberia-checkpoint/1"
 NEW_PAST_SELF = 25  #: iterations between two frozen past selves
-#: What the games need different values of, found by trials of 1.5 and 3 million decisions: a board game lasts longer
-#: and pays several times as much.
-GAME_SETTINGS: dict[str, dict[str, float]] = {
-    "card": {"entropy": 0.02, "gae_lambda": 0.95, "reward_scale": 1.0},
-    "board": {"entropy": 0.005, "gae_lambda": 0.9, "reward_scale": 0.2},
+#: What the games need different values of, found by trials (docs/results.md): a board game lasts longer and pays
+#: several times as much.
+GAME_SETTINGS: dict[str, dict[str, Any]] = {
+    "card": {
+        "entropy": 0.02,
+        "gae_lambda": 0.95,
+        "reward_scale": 1.0,
+        "network": (128, 128),
+        "learning_rate": 3e-3,
+        "mix": Mix(),
+    },
+    "board": {
+        "entropy": 0.005,
+        "gae_lambda": 0.9,
+        "reward_scale": 0.2,
+        "network": (256, 256),
+        "learning_rate": 2e-3,
+        "mix": Mix(past=0.15, baselines=0.3, kept=8),
+    },
 }
 BASELINES = ("random", "greedy")  #: whom the learning curve is measured against
 
@@ -73,16 +87,16 @@ class TrainOptions:
         steps: decisions a game between two updates.
         batch_size: decisions a gradient step.
         epochs: times each decision is learnt from.
-        learning_rate: at the start; falls in a straight line to a twentieth.
-        entropy: weight of the entropy bonus; None: the game's (`GAME_SETTINGS`).
+        learning_rate: at the start; falls in a straight line to a twentieth; None: the game's (`GAME_SETTINGS`).
+        entropy: weight of the entropy bonus; None: the game's.
         value_weight: weight of the value loss.
         gae_lambda: see `siberia_env.sb3.seat_advantages`; None: the game's.
         clip_range: of PPO.
-        network: widths of the hidden layers, policy and value each.
+        network: widths of the hidden layers, policy and value each; None: the game's.
         reward: what is maximised (`siberia_env.vector.make`).
         shaped: whether it is paid as it goes (`siberia_env.sb3.SelfPlayPPO`).
         reward_scale: what rewards are multiplied by in training (`siberia_env.sb3.SelfPlayPPO`); None: the game's.
-        mix: opponents (`siberia_experiments.league.Mix`).
+        mix: opponents (`siberia_experiments.league.Mix`); None: the game's.
         threads: of torch.
         checkpoint_seconds: between two checkpoints.
         evaluation_seconds: between two points of the learning curve.
@@ -101,16 +115,16 @@ class TrainOptions:
     steps: int = 64
     batch_size: int = 2048
     epochs: int = 3
-    learning_rate: float = 3e-3
+    learning_rate: float | None = None
     entropy: float | None = None
     value_weight: float = 0.25
     gae_lambda: float | None = None
     clip_range: float = 0.2
-    network: tuple[int, ...] = (128, 128)
+    network: tuple[int, ...] | None = None
     reward: str = "margin"
     shaped: bool = True
     reward_scale: float | None = None
-    mix: Mix = field(default_factory=Mix)
+    mix: Mix | None = None
     threads: int = 2
     checkpoint_seconds: float = 30.0
     evaluation_seconds: float = 30.0
@@ -143,15 +157,19 @@ class TrainOptions:
                 raise ConfigurationError(f"{name}: {value}; it has to be 0 or more")
         if self.gae_lambda is not None and not 0 <= self.gae_lambda <= 1:
             raise ConfigurationError(f"gae_lambda: {self.gae_lambda}; it is between 0 and 1")
-        if not self.network or min(self.network) < 1:
+        if self.network is not None and (not self.network or min(self.network) < 1):
             raise ConfigurationError(f"network: {self.network}; one hidden layer or more, each of 1 or more")
-        if not (self.mix.past >= 0 and self.mix.baselines >= 0 and self.mix.past + self.mix.baselines <= 1):
-            raise ConfigurationError(f"mix: {self.mix}; the parts must be 0 or more and at most 1 together")
-        if self.mix.kept < 1:
-            raise ConfigurationError(f"mix: {self.mix}; at least one past self is kept")
+        if self.mix is not None:
+            self.mix.check()
         if check_seed(self.seed) >= 2**32:
             raise ConfigurationError(f"seed: {self.seed}; for training at most 2**32 - 1, as the libraries take it")
         reward_number(self.reward)
+
+    def in_force(self) -> TrainOptions:
+        """The options, with what the game needs in place of those that aren't given."""
+        settings = GAME_SETTINGS[find_game(self.game).name]
+        missing = {name: value for name, value in settings.items() if getattr(self, name) is None}
+        return replace(self, **missing)
 
 
 @dataclass(frozen=True)
@@ -211,7 +229,11 @@ class Training:
 
     def __init__(self, options: TrainOptions, folder: Path) -> None:
         options.check()
-        self.options = options
+        self.options = options = options.in_force()
+        assert options.network is not None
+        assert options.mix is not None
+        self.network = options.network
+        start = None if options.start_from is None else model_to_start_from(options.start_from, options)
         self.folder = folder
         self.variant: Variant = find_game(options.game).variant(options.num_players, options.rules, options.components)
         make_folder(folder)
@@ -224,45 +246,32 @@ class Training:
             self.variant, options.num_envs, [make_agent(name) for name in BASELINES[1:]], options.mix, options.seed
         )
         self.learner = self._new_learner()
-        if options.start_from is not None:
-            self._start_from(options.start_from)
+        if start is not None:
+            self._start_from(start)
         self.iteration = 0
         self.seconds = 0.0
         self.curve: list[CurvePoint] = []
         self._evaluated = self._checkpointed = 0.0
 
-    def setting(self, name: str) -> float:
-        """The option `name`, or what the game needs where it isn't given."""
-        given: float | None = getattr(self.options, name)
-        return GAME_SETTINGS[self.options.game][name] if given is None else given
-
-    @property
-    def options_in_force(self) -> TrainOptions:
-        """The options, with what the game needs in place of those that aren't given."""
-        return replace(
-            self.options,
-            entropy=self.setting("entropy"),
-            gae_lambda=self.setting("gae_lambda"),
-            reward_scale=self.setting("reward_scale"),
-        )
-
     def _new_learner(self) -> SelfPlayPPO:
-        options = self.options
-        layers = list(options.network)
+        options, layers = self.options, list(self.network)
+        rate, scale, gae_lambda, entropy = (
+            float(getattr(options, name)) for name in ("learning_rate", "reward_scale", "gae_lambda", "entropy")
+        )
         learner = SelfPlayPPO(
             SelfPlayPolicy,
             SelfPlayVecEnv(self.env),
             self.league,
             options.shaped,
-            self.setting("reward_scale"),
-            learning_rate=lambda left: options.learning_rate * max(left, 0.05),
+            scale,
+            learning_rate=lambda left: rate * max(left, 0.05),
             n_steps=options.steps,
             batch_size=options.batch_size,
             n_epochs=options.epochs,
             gamma=1.0,
-            gae_lambda=self.setting("gae_lambda"),
+            gae_lambda=gae_lambda,
             clip_range=options.clip_range,
-            ent_coef=self.setting("entropy"),
+            ent_coef=entropy,
             vf_coef=options.value_weight,
             policy_kwargs={
                 "net_arch": {"pi": layers, "vf": layers},
@@ -275,18 +284,8 @@ class Training:
         learner.set_logger(Logger(str(self.folder), [TensorBoardOutputFormat(str(self.folder / LOG_FOLDER))]))
         return learner
 
-    def _start_from(self, path: str) -> None:
-        """Give the networks the weights of a saved model.
-
-        Raises:
-            ModelError: it can't be used, or is of another game or network.
-        """
-        model = load_model(path)
-        if model.game != self.options.game:
-            raise ModelError(f"start_from: {path} is a model of the game {model.game!r}, not of {self.options.game!r}")
-        widths = tuple(weight.shape[1] for weight, _ in model.policy[:-1])
-        if widths != tuple(self.options.network):
-            raise ModelError(f"start_from: {path} has the network {widths}, training {tuple(self.options.network)}")
+    def _start_from(self, model: Model) -> None:
+        """Give the networks the weights of a saved model."""
         policy = self.learner.policy
         for layers, body, head in (
             (model.policy, policy.mlp_extractor.policy_net, policy.action_net),
@@ -367,7 +366,7 @@ class Training:
         weights = {name: tensor.numpy().copy() for name, tensor in self.learner.policy.state_dict().items()}
 
         def layers(body: str, head: str) -> Layers:
-            names = [f"mlp_extractor.{body}.{2 * number}" for number in range(len(self.options.network))]
+            names = [f"mlp_extractor.{body}.{2 * number}" for number in range(len(self.network))]
             return [
                 (np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"]) for name in (*names, head)
             ]
@@ -379,7 +378,7 @@ class Training:
             "decisions": self.learner.num_timesteps,
             "seconds": round(self.seconds, 1),
             "rules": self.variant.rules,
-            "options": {**asdict(self.options_in_force), "network": list(self.options.network)},
+            "options": {**asdict(self.options), "network": list(self.network)},
         }
         return Model(self.options.game, self.options.num_players, policy, value, trained)
 
@@ -398,7 +397,7 @@ class Training:
         checkpoint = {
             "format": CHECKPOINT_FORMAT,
             "observation": observation_version(self.variant.game),
-            "options": self.options_in_force,
+            "options": self.options,
             "policy": self.learner.policy.state_dict(),
             "optimizer": self.learner.policy.optimizer.state_dict(),
             "decisions": self.learner.num_timesteps,
@@ -482,6 +481,21 @@ class Training:
                         + [f"{number:.4f}" for number in (rate.value, rate.low, rate.high)]
                     )
         temporary.replace(path)
+
+
+def model_to_start_from(path: str, options: TrainOptions) -> Model:
+    """The saved model at `path`, for training with `options`.
+
+    Raises:
+        ModelError: it can't be used, or is of another game or network.
+    """
+    model = load_model(path)
+    if model.game != options.game:
+        raise ModelError(f"start_from: {path} is a model of the game {model.game!r}, not of {options.game!r}")
+    widths = tuple(weight.shape[1] for weight, _ in model.policy[:-1])
+    if widths != options.network:
+        raise ModelError(f"start_from: {path} has the network {widths}, training {options.network}")
+    return model
 
 
 def checkpoint_path(folder: Path) -> Path:

@@ -190,7 +190,7 @@ def test_the_saved_model_is_the_network_that_was_trained(tmp_path: Path, game: s
     own = own - own.max(axis=1, keepdims=True)
     own -= np.log(np.exp(own).sum(axis=1, keepdims=True))
     np.testing.assert_allclose(own, logits, atol=1e-5)
-    paid = values / training.setting("reward_scale")
+    paid = values / training.options.reward_scale
     np.testing.assert_allclose(model.values(observation), paid, atol=1e-5)
 
 
