@@ -1,12 +1,18 @@
-"""What an agent is: something that answers a view with an action."""
+"""What an agent is: something that answers a view with an action.
+
+How to write one, and how to let it play, is told in docs/agents.md.
+"""
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from siberia_env.errors import ActionOutOfBoundsError, IllegalActionError
 from siberia_env.game import Variant
 from siberia_env.view import BatchView, View
 
@@ -15,16 +21,22 @@ class Agent(ABC):
     """A player of any game of the suite.
 
     Subclasses give `act`; those that can answer many games at once override `act_batch` too. An agent sees
-    views only: determinized samples, never the true state.
+    views only: determinized samples, never the true state. One object plays many games, also at the same time
+    and in several seats: what it answers depends on the view, and on random numbers that follow from the seed.
 
     Attributes:
-        name: shown in tables and written into records.
+        name: shown in tables and written into records; the name of the class if it isn't given.
     """
 
     name: str = "agent"
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.name == Agent.name:
+            cls.name = cls.__name__
+
     def start(self, variant: Variant, seed: int = 0) -> None:  # noqa: B027
-        """Get ready for games of `variant`; whatever is random from now on follows from `seed`.
+        """Get ready for games of `variant`; whatever is random from now on follows from `seed` (0 to 2**64 - 1).
 
         Raises:
             ModelError: the agent can't play this variant.
@@ -35,5 +47,34 @@ class Agent(ABC):
         """The number of a legal action."""
 
     def act_batch(self, views: BatchView) -> NDArray[np.int64]:
-        """A legal action for each of n games: int64 [n]."""
-        return np.array([self.act(views.view(row)) for row in range(len(views))], np.int64)
+        """A legal action for each of n games: int64 [n].
+
+        Raises:
+            IllegalActionError: `act` answered with an action that isn't legal.
+            ActionOutOfBoundsError: with something that is no action.
+        """
+        return np.array([checked_action(self, view) for view in map(views.view, range(len(views)))], np.int64)
+
+
+def checked_action(agent: Agent, view: View) -> int:
+    """The action that `agent` answers `view` with, if it is a legal one.
+
+    Raises:
+        IllegalActionError: it is not legal.
+        ActionOutOfBoundsError: it is no action: no whole number, or not one from 0 to A - 1.
+    """
+    answer = agent.act(view)
+    try:
+        action = operator.index(answer)
+    except TypeError:
+        raise ActionOutOfBoundsError(f"agent {agent.name}: answered {answer!r}, which is no action number") from None
+    if not 0 <= action < len(view.mask):
+        raise ActionOutOfBoundsError(
+            f"agent {agent.name}: answered {action}; the actions are 0 to {len(view.mask) - 1}"
+        )
+    if not view.mask[action]:
+        raise IllegalActionError(
+            f"agent {agent.name}: answered {action} ({view.variant.action_names[action]}), which is not legal now; "
+            f"legal: {', '.join(map(str, view.legal_actions))}"
+        )
+    return action

@@ -1,35 +1,244 @@
-"""The agents there are, by name."""
+"""The agents there are, by name, and how one is written on the command line (a *spec*):
+
+    NAME[:ARGUMENT][:OPTION=VALUE]...            greedy, learned:runs/mine/model.npz:temperature=1
+    MODULE:CLASS[:ARGUMENT][:OPTION=VALUE]...    my_agents:Cautious:8, for an agent of one's own
+
+A part that is no OPTION=VALUE goes on with what stands before it, so that a path may hold colons. A comma never
+belongs to a spec: it stands between two of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent
 from siberia_agents.random_agent import RandomAgent
-from siberia_env.errors import ConfigurationError
+from siberia_env.errors import ConfigurationError, SiberiaError
 
-#: name -> builder; what follows a colon on the command line is given to the builder.
-AGENTS: dict[str, Callable[..., Agent]] = {
-    "random": RandomAgent,
-    "greedy": GreedyAgent,
-    "learned": LearnedAgent,
+OPTIONS_FORM = "[:OPTION=VALUE]..."
+OWN_FORM = f"MODULE:CLASS[:ARGUMENT]{OPTIONS_FORM}"
+
+TRUTH = {"true": True, "false": False}
+KINDS: Mapping[Any, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of an agent.
+
+    Attributes:
+        kind: `int`, `float`, `bool`, `str`, or the words to choose from.
+        meaning: what it does, for the table of agents.
+    """
+
+    kind: type | tuple[str, ...]
+    meaning: str
+
+    @property
+    def values(self) -> str:
+        """The values it takes, in words."""
+        return " or ".join(self.kind) if isinstance(self.kind, tuple) else KINDS[self.kind]
+
+    def read(self, text: str) -> Any:
+        """The value written as `text`.
+
+        Raises:
+            ValueError: it is none of this option.
+        """
+        value: Any
+        if isinstance(self.kind, tuple):
+            value = text if text in self.kind else None
+        elif self.kind is bool:
+            value = TRUTH.get(text)
+        else:
+            value = self.kind(text)
+        if value is None or (self.kind is float and not isfinite(value)):
+            raise ValueError(f"{text!r} is not {self.values}")
+        return value
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An agent of the suite, and what its spec may say.
+
+    Attributes:
+        build: makes the agent from the argument (a string, left out where none is given) and the options by name;
+            refuses values out of range with a `ConfigurationError`.
+        meaning: how it plays, for the table of agents.
+        argument: what the argument is, in capitals; empty if it takes none. All arguments may be left out.
+        options: by name; each is a keyword of `build`, which also has its default.
+    """
+
+    build: Callable[..., Agent]
+    meaning: str
+    argument: str = ""
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+    def default(self, option: str) -> Any:
+        """The value of an option that isn't given."""
+        return inspect.signature(self.build).parameters[option].default
+
+
+#: The suite's own agents by name.
+AGENTS: dict[str, Entry] = {
+    "random": Entry(RandomAgent, "any legal action, each as likely as the others"),
+    "greedy": Entry(GreedyAgent, "the best bargain at hand, by a fixed plan for each game"),
+    "learned": Entry(
+        LearnedAgent,
+        "a trained policy: the saved model FILE, or else the one that comes with the suite for the game and the "
+        "number of players",
+        "FILE",
+        {"temperature": Option(float, "0 plays the likeliest action; from there on up more and more by chance")},
+    ),
 }
 
 
+def form(name: str) -> str:
+    """How a spec of the agent called `name` is written: `learned[:FILE][:OPTION=VALUE]...`."""
+    entry = AGENTS[name]
+    return name + (f"[:{entry.argument}]" if entry.argument else "") + (OPTIONS_FORM if entry.options else "")
+
+
 def make_agent(spec: str) -> Agent:
-    """The agent that `spec` describes: a name, or a name and its argument (`learned:runs/demo-card/model.npz`).
+    """The agent that `spec` describes.
+
+    The module of an agent of one's own is looked for in the current directory too, in whatever process this is
+    called: a spec may travel to a worker process as the string that it is.
 
     Raises:
-        ConfigurationError: there is no agent of that name, or its argument is missing or too much.
+        ConfigurationError: there is no such agent, its argument or options are not as it takes them, or its module
+            can't be imported or has no such agent.
         ModelError: a saved model that can't be used.
     """
-    name, colon, argument = spec.partition(":")
-    if name not in AGENTS:
-        raise ConfigurationError(f"no agent {name!r}; the agents are {', '.join(AGENTS)}")
-    if name == "learned" and not argument:
-        raise ConfigurationError("agent 'learned' needs a model file: learned:PATH")
-    if name != "learned" and colon:
-        raise ConfigurationError(f"agent {name!r} takes no argument; got {argument!r}")
-    return AGENTS[name](argument) if argument else AGENTS[name]()
+    name, *parts = spec.split(":")
+    if name in AGENTS:
+        return _suite_agent(spec, name, parts)
+    if parts and ("." in name or parts[0][:1].isupper()):
+        return _own_agent(spec, name, parts[0], parts[1:])
+    raise ConfigurationError(f"no agent {name!r}; {_the_agents()}")
+
+
+def _the_agents() -> str:
+    return f"the agents are {', '.join(AGENTS)}, or MODULE:CLASS for one of your own"
+
+
+def _read_parts(spec: str, parts: Sequence[str], spec_form: str) -> tuple[list[str], dict[str, str]]:
+    """The argument, if there is one, and the options among the `parts` of `spec` after its name."""
+    argument: list[str] = []
+    options: dict[str, str] = {}
+    last = None
+    for part in parts:
+        option, equals, value = part.partition("=")
+        is_option = equals and option.isidentifier()
+        if not part or (is_option and not value):
+            raise ConfigurationError(f"agent {spec!r}: a part of it is empty; the form is {spec_form}")
+        if is_option:
+            if option in options:
+                raise ConfigurationError(f"agent {spec!r}: {option} is given twice")
+            options[option], last = value, option
+        elif last is not None:
+            options[last] += f":{part}"
+        else:
+            argument.append(part)
+    return [":".join(argument)] if argument else [], options
+
+
+# ---------------------------------------------------------------- the suite's agents
+
+
+def _suite_agent(spec: str, name: str, parts: Sequence[str]) -> Agent:
+    entry = AGENTS[name]
+    argument, given = _read_parts(spec, parts, form(name))
+    if argument and not entry.argument:
+        raise ConfigurationError(f"agent {name!r} takes no argument; got {argument[0]!r}")
+    options = {}
+    for option, text in given.items():
+        if option not in entry.options:
+            there_are = f"its options are {', '.join(entry.options)}" if entry.options else "it has none"
+            raise ConfigurationError(f"agent {name!r} has no option {option!r}; {there_are}")
+        try:
+            options[option] = entry.options[option].read(text)
+        except ValueError:
+            raise ConfigurationError(
+                f"agent {name!r}: {option}: {text!r} is not {entry.options[option].values}"
+            ) from None
+    return entry.build(*argument, **options)
+
+
+# ---------------------------------------------------------------- agents of one's own
+
+
+def _own_agent(spec: str, module_name: str, class_name: str, parts: Sequence[str]) -> Agent:
+    """An object of a class of one's own; argument and options are given to it as strings."""
+    argument, options = _read_parts(spec, parts, OWN_FORM)
+    maker = _find_class(spec, _import_module(spec, module_name), class_name)
+    signature = inspect.signature(maker)
+    try:
+        signature.bind(*argument, **options)
+    except TypeError as error:
+        raise ConfigurationError(f"agent {spec!r}: {error}; it is made by {class_name}{signature}") from None
+    try:
+        return maker(*argument, **options)
+    except SiberiaError:
+        raise
+    except Exception as error:
+        raise ConfigurationError(f"agent {spec!r}: {class_name} can't be made: {_one_line(error)}") from error
+
+
+def _import_module(spec: str, name: str) -> ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")) or name.endswith(".py"):
+        raise ConfigurationError(
+            f"agent {spec!r}: {name!r} is not the name of a module; a file agents/mine.py here is agents.mine"
+        )
+    here = os.getcwd()
+    if here not in sys.path:  # the command `siberia` finds what `python -m` would find
+        sys.path.insert(0, here)
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{name}.".startswith(f"{missing}."):
+            raise ConfigurationError(
+                f"agent {spec!r}: there is no module {missing!r} in {here} or on Python's path; {_the_agents()}"
+            ) from None
+        raise ConfigurationError(f"agent {spec!r}: {name} can't be imported: {_one_line(error)}") from error
+
+
+def _find_class(spec: str, module: ModuleType, name: str) -> type[Agent]:
+    found = getattr(module, name, None)
+    if isinstance(found, type) and issubclass(found, Agent):
+        return found
+    if found is not None:
+        raise ConfigurationError(
+            f"agent {spec!r}: {name} is not a class derived from Agent (from siberia_agents.interface import Agent)"
+        )
+    agents = [
+        key
+        for key, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Agent) and value is not Agent
+    ]
+    there_are = f"its agents are {', '.join(agents)}" if agents else "it has no agents"
+    raise ConfigurationError(f"agent {spec!r}: module {module.__name__!r} has no class {name!r}; {there_are}")
+
+
+def _one_line(error: BaseException) -> str:
+    """What went wrong in somebody else's code, and in which line of it."""
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    own = (__file__, importlib.__file__, "<frozen importlib")
+    for frame in traceback.extract_tb(error.__traceback__):
+        if not frame.filename.startswith(own):
+            return f"{told} ({Path(frame.filename).name}, line {frame.lineno})"
+    return told

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from siberia_agents.registry import AGENTS, OWN_FORM, form
 from siberia_env.errors import ConfigurationError, MissingExtraError, SiberiaError
 from siberia_env.game import GAMES, Variant, find_game
 
@@ -47,7 +48,8 @@ Agents = Annotated[
     typer.Option(
         "--agents",
         metavar="NAME,...",
-        help="Who plays, seat by seat: random, greedy, learned:FILE. The last one takes the seats that are left.",
+        help=f"Who plays, seat by seat: {', '.join(map(form, AGENTS))}, or an agent of your own, "
+        f"{OWN_FORM}. The last one takes the seats that are left. More: docs/agents.md.",
     ),
 ]
 F = TypeVar("F", bound=Callable[..., Any])

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from siberia_agents.registry import AGENTS, form
 from siberia_env import game as contract
 from siberia_env.board import components as board_box
 from siberia_env.board.actions import NUM_LYING, NUM_PAWN_PLACES
@@ -30,6 +31,7 @@ from siberia_env.card.actions import CARD_ACTIONS, CHOICES, PAY
 from siberia_env.card.game import GAME as CARD
 from siberia_env.game import CONTRACT, DOLLARS, MAX_PLAYERS, Block, Game, block_slices
 from siberia_env.tables import DEFAULT_SALESMAN_VALUES, NUM_RESOURCES, RESOURCES, Table
+from siberia_env.view import View
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -318,11 +320,29 @@ def contract_kernels() -> str:
     return table(("kernel", "returns", "what it does"), rows)
 
 
-def game_attributes() -> str:
-    """What a `Game` is made of, from its docstring."""
-    text = inspect.cleandoc(Game.__doc__ or "").partition("Attributes:\n")[2]
+def attributes(described: type) -> str:
+    """What an object of a class is made of, from the docstring of the class."""
+    text = inspect.cleandoc(described.__doc__ or "").partition("Attributes:\n")[2]
     rows = [(code(name), " ".join(meaning.split())) for name, meaning in re.findall(r"^    (\w+): (.*)$", text, re.M)]
     return table(("attribute", "what it holds"), rows)
+
+
+# ---------------------------------------------------------------- agents
+
+
+def shipped_agents() -> str:
+    """The agents of the suite."""
+    return table(("agent", "how it plays"), ((code(form(name)), entry.meaning) for name, entry in AGENTS.items()))
+
+
+def agent_options() -> str:
+    """The options of the suite's agents."""
+    rows = [
+        (code(name), code(option), told.values, code(entry.default(option)), told.meaning)
+        for name, entry in AGENTS.items()
+        for option, told in entry.options.items()
+    ]
+    return table(("agent", "option", "values", "default", "meaning"), rows)
 
 
 #: The generated parts by the name in their marker.
@@ -352,7 +372,10 @@ PARTS: dict[str, Callable[[], str]] = {
     "board actions": lambda: action_table(board_choices(board_box.Components())),
     "board sizes": lambda: sizes(BOARD),
     "contract kernels": contract_kernels,
-    "game attributes": game_attributes,
+    "game attributes": lambda: attributes(Game),
+    "view attributes": lambda: attributes(View),
+    "shipped agents": shipped_agents,
+    "agent options": agent_options,
 }
 
 

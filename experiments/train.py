@@ -380,7 +380,7 @@ class Training:
             "rules": self.variant.rules,
             "options": {**asdict(self.options), "network": list(self.network)},
         }
-        return Model(self.options.game, self.options.num_players, policy, value, trained)
+        return Model(self.options.game, (self.options.num_players,), policy, value, trained)
 
     # ------------------------------------------------------------ saving and resuming
 

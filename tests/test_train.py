@@ -162,7 +162,7 @@ def test_a_run_leaves_model_curve_checkpoint_and_log(tmp_path: Path, game: str, 
     for row in rows:
         assert 0 <= float(row["low"]) <= float(row["win_rate"]) <= float(row["high"]) <= 1
     model, played = load_model(training.model_path), find_game(game)
-    assert (model.game, model.num_players) == (game, players)
+    assert (model.game, model.num_players) == (game, (players,))
     assert model.trained["decisions"] == 1024
     assert model.trained["options"]["network"] == [16, 8]
     assert model.trained["rules"] == played.variant(players).rules
