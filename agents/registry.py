@@ -105,10 +105,15 @@ AGENTS: dict[str, Entry] = {
 }
 
 
+def short_form(name: str) -> str:
+    """How a spec of the agent called `name` begins: `learned[:FILE]`."""
+    argument = AGENTS[name].argument
+    return f"{name}[:{argument}]" if argument else name
+
+
 def form(name: str) -> str:
     """How a spec of the agent called `name` is written: `learned[:FILE][:OPTION=VALUE]...`."""
-    entry = AGENTS[name]
-    return name + (f"[:{entry.argument}]" if entry.argument else "") + (OPTIONS_FORM if entry.options else "")
+    return short_form(name) + (OPTIONS_FORM if AGENTS[name].options else "")
 
 
 def make_agent(spec: str) -> Agent:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from siberia_agents.registry import AGENTS, OWN_FORM, form
+from siberia_agents.registry import AGENTS, short_form
 from siberia_env.errors import ConfigurationError, MissingExtraError, SiberiaError
 from siberia_env.game import GAMES, Variant, find_game
 
@@ -48,8 +48,8 @@ Agents = Annotated[
     typer.Option(
         "--agents",
         metavar="NAME,...",
-        help=f"Who plays, seat by seat: {', '.join(map(form, AGENTS))}, or an agent of your own, "
-        f"{OWN_FORM}. The last one takes the seats that are left. More: docs/agents.md.",
+        help=f"Who plays, seat by seat: {', '.join(map(short_form, AGENTS))}, or MODULE:CLASS for one of your own; "
+        "options follow as :OPTION=VALUE (see docs/agents.md). The last one takes the seats that are left.",
     ),
 ]
 F = TypeVar("F", bound=Callable[..., Any])

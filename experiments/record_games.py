@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_agents.interface import Agent
+from siberia_agents.interface import Agent, checked_action
 from siberia_env.errors import RecordError
 from siberia_env.game import Game, States, Variant
 from siberia_env.record import Record, describe, play_and_record, read_records, write_records
@@ -24,7 +24,7 @@ def recorded_games(variant: Variant, agents: Sequence[Agent], games: int, seed: 
 
         def choose(states: States, i: int, mask: NDArray[np.int8]) -> int:
             view = view_state(variant, states, i)
-            return agents[view.player].act(view)
+            return checked_action(agents[view.player], view)
 
         yield play_and_record(variant, choose, seed + game, [agent.name for agent in agents])
 

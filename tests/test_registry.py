@@ -16,7 +16,7 @@ import pytest
 from siberia_agents import learned, registry
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent, load_model, shipped_model
-from siberia_agents.registry import AGENTS, Entry, Option, form, make_agent
+from siberia_agents.registry import AGENTS, Entry, Option, form, make_agent, short_form
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError, ModelError, SiberiaError
 from siberia_env.game import GAMES, find_game
 from siberia_experiments.arena import play_games
@@ -149,8 +149,8 @@ def test_specs_that_describe_no_agent_are_refused(spec: str, message: str) -> No
 
 @pytest.mark.usefixtures("noted")
 def test_the_form_of_a_spec_tells_what_it_takes() -> None:
-    assert form("random") == "random"
-    assert form("noted") == "noted[:BUDGET][:OPTION=VALUE]..."
+    assert (short_form("random"), form("random")) == ("random", "random")
+    assert (short_form("noted"), form("noted")) == ("noted[:BUDGET]", "noted[:BUDGET][:OPTION=VALUE]...")
 
 
 # ---------------------------------------------------------------- an agent of one's own
