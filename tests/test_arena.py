@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.interface import Agent
 from siberia_agents.random_agent import RandomAgent
-from siberia_env.errors import ConfigurationError
+from siberia_env.errors import ConfigurationError, IllegalActionError
 from siberia_env.game import GAMES, find_game
 from siberia_env.view import BatchView, View
 from siberia_experiments import arena
@@ -194,5 +194,13 @@ def test_an_agent_that_cheats_with_the_rules_is_stopped(game: str) -> None:
         def act(self, view: View) -> int:
             return int(np.flatnonzero(view.mask == 0)[0])
 
-    with pytest.raises(ValueError, match="illegal actions in games 0"):
-        play_games(VARIANTS[game, 2], [Illegal(), RandomAgent()], 1)
+    class IllegalBatch(Illegal):
+        def act_batch(self, views: BatchView) -> NDArray[np.int64]:
+            return np.array([self.act(views.view(row)) for row in range(len(views))], np.int64)
+
+    for agent, message in (
+        (Illegal(), "agent illegal: answered .* not legal now"),
+        (IllegalBatch(), "illegal actions in games 0"),
+    ):
+        with pytest.raises(IllegalActionError, match=message):
+            play_games(VARIANTS[game, 2], [agent, RandomAgent()], 1)
