@@ -76,8 +76,8 @@ class GuidedAgent(SearchAgent):
 
     def __init__(
         self,
-        budget: str | int,
-        model: str | Path | Model,
+        budget: str | int = 200,
+        model: str | Path | Model | None = None,
         exploration: float = 1.5,
         first_play: float = 0.1,
         temperature: float = 1.0,

@@ -22,9 +22,12 @@ from types import ModuleType
 from typing import Any
 
 from siberia_agents.greedy import GreedyAgent
+from siberia_agents.guided import GuidedAgent
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent
 from siberia_agents.random_agent import RandomAgent
+from siberia_agents.search import SearchAgent
+from siberia_agents.tree import PLAYOUTS, RETURNS
 from siberia_env.errors import ConfigurationError, SiberiaError
 
 OPTIONS_FORM = "[:OPTION=VALUE]..."
@@ -101,6 +104,33 @@ AGENTS: dict[str, Entry] = {
         "number of players",
         "FILE",
         {"temperature": Option(float, "0 plays the likeliest action; from there on up more and more by chance")},
+    ),
+    "search": Entry(
+        SearchAgent,
+        "information-set Monte Carlo tree search; a decision gets 1000 simulations, or half a second as 0.5s",
+        "BUDGET",
+        {
+            "exploration": Option(float, "the weight of what has been tried little"),
+            "playout": Option(PLAYOUTS, "how simulated games are played to their end"),
+            "returns": Option(RETURNS, "what is maximised"),
+            "scale": Option(float, "of the margin, thousands"),
+            "split": Option(bool, "whether what is shown of secret decisions tells situations apart"),
+            "threads": Option(int, "that search side by side"),
+        },
+    ),
+    "guided": Entry(
+        GuidedAgent,
+        "the same search with a trained policy for its prior and its value in place of playouts",
+        "BUDGET",
+        {
+            "model": Option(str, "a saved model, in place of the one that comes with the suite"),
+            "exploration": Option(float, "the weight of the policy's prior"),
+            "first_play": Option(float, "how much worse an action not tried yet is taken to be"),
+            "temperature": Option(float, "above 1 the prior is flatter"),
+            "scale": Option(float, "of the margin, thousands"),
+            "split": Option(bool, "whether what is shown of secret decisions tells situations apart"),
+            "threads": Option(int, "that search side by side"),
+        },
     ),
 }
 

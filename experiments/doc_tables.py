@@ -338,7 +338,13 @@ def shipped_agents() -> str:
 def agent_options() -> str:
     """The options of the suite's agents."""
     rows = [
-        (code(name), code(option), told.values, code(entry.default(option)), told.meaning)
+        (
+            code(name),
+            code(option),
+            told.values,
+            "" if entry.default(option) is None else code(entry.default(option)),
+            told.meaning,
+        )
         for name, entry in AGENTS.items()
         for option, told in entry.options.items()
     ]
