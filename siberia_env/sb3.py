@@ -233,18 +233,20 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     def get(  # type: ignore[override]  # as in the parent class, whose samples have masks too
         self, batch_size: int | None = None
     ) -> Generator[MaskableRolloutBufferSamples, None, None]:
-        """Minibatches of the decisions that are learnt from, in random order, all of about `batch_size`.
+        """Minibatches of `batch_size` decisions that are learnt from, in random order.
 
-        They are evened out: advantages are normalised a minibatch, and the spread of a remainder of one is not a
-        number.
+        What is left over waits for the next epoch, which has an order of its own: every new size costs torch a
+        compilation, which it keeps.
         """
         order = self.random.permutation(np.flatnonzero(self.learns.reshape(-1)))
         rows = {
             name: getattr(self, name).reshape(self.buffer_size * self.n_envs, -1)
             for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
         }
-        batches = 1 if batch_size is None else max(1, min(round(len(order) / batch_size), len(order) // 2))
-        for chosen in np.array_split(order, batches) if len(order) else ():
+        # One decision has no spread that its advantage could be divided by.
+        size = len(order) if batch_size is None else min(max(batch_size, 2), len(order))
+        for start in range(0, len(order) - size + 1, size) if size else ():
+            chosen = order[start : start + size]
             data = {name: th.as_tensor(array[chosen], device=self.device) for name, array in rows.items()}
             yield MaskableRolloutBufferSamples(
                 observations=data["observations"],

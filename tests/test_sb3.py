@@ -334,24 +334,25 @@ def free_decisions(buffer: SeatRolloutBuffer) -> set[bytes]:
 
 
 @pytest.mark.parametrize("batch_size", [None, 1, 7, 64, 10**6])
-def test_minibatches_hold_every_free_decision_once_and_nothing_else(batch_size: int | None) -> None:
+def test_minibatches_hold_free_decisions_once_and_nothing_else(batch_size: int | None) -> None:
     learner, _ = collected(2, games=4, steps=60, seating=Table(4, 2, RandomAgent(), [1]))
     buffer = learner.rollout_buffer
     expected = free_decisions(buffer)
     assert len(expected) == buffer.learns.sum() < buffer.learns.size
+    size = len(expected) if batch_size is None else min(max(batch_size, 2), len(expected))
     orders = []
     for _ in range(2):
-        found = []
+        found: list[bytes] = []
         for batch in buffer.get(batch_size):
-            assert 2 <= len(batch.observations) <= 1.5 * (batch_size or 10**6) + 1
+            assert len(batch.observations) == size
             for row in range(len(batch.observations)):
                 parts = (batch.observations[row], batch.returns[row], batch.old_log_prob[row])
                 found.append(b"".join(part.numpy().tobytes() for part in parts))
                 assert batch.action_masks[row, int(batch.actions[row, 0])] == 1
                 assert batch.action_masks[row].sum() > 1
             np.testing.assert_allclose(batch.returns, batch.advantages + batch.old_values, atol=1e-6)
-        assert len(found) == len(expected)
-        assert set(found) == expected
+        assert len(found) == len(set(found)) == len(expected) - len(expected) % size
+        assert set(found) <= expected
         orders.append(found)
     assert orders[0] != orders[1]
 
@@ -364,8 +365,8 @@ def test_no_minibatch_of_one_makes_the_weights_not_a_number() -> None:
         buffer.learns[:] = False
         buffer.learns.reshape(-1)[:free] = True
         for size in (1, 2, 3, 4, 8):
-            assert sum(len(batch.observations) for batch in buffer.get(size)) == free
-            assert free == 1 or min(len(batch.observations) for batch in buffer.get(size)) > 1
+            sizes = [len(batch.observations) for batch in buffer.get(size)]
+            assert free == 1 or (len(set(sizes)) == 1 and sizes[0] > 1)
         learner.batch_size = 8
         learner.train()
         assert all(th.isfinite(weight).all() for weight in learner.policy.parameters())

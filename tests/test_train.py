@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import torch as th
 
-from siberia_agents.learned import load_model
+from siberia_agents.learned import FORMAT, load_model
 from siberia_env.errors import ConfigurationError, ModelError, SiberiaError
 from siberia_env.game import GAMES, find_game
 from siberia_experiments import train
@@ -389,7 +389,7 @@ def test_a_checkpoint_is_written_as_a_whole(finished: Path, monkeypatch: pytest.
     with pytest.raises(OSError, match="disk full"):
         training.save()
     assert checkpoint_path(tmp_path).read_bytes() == before["checkpoint.pt"]
-    assert json.loads(str(np.load(training.model_path)["metadata"]))["format"] == "siberia-model/1"
+    assert json.loads(str(np.load(training.model_path)["metadata"]))["format"] == FORMAT
     monkeypatch.undo()
     assert Training.resume(tmp_path, "card").learner.num_timesteps == 256
 
