@@ -226,7 +226,8 @@ def take(
     settle(ruleset, state)
     if split and secret and not is_secret(ruleset, state):
         for observer in range(trees):
-            node[observer] = descend(nodes, used, int(node[observer]), SHOWN - shown(ruleset, state, observer))
+            edge = SHOWN - (shown(ruleset, state, observer) >> 1)  # halved: the field of an edge holds them all
+            node[observer] = descend(nodes, used, int(node[observer]), edge)
             paths[observer, depth] = node[observer]
         movers[depth] = mover
         depth += 1
