@@ -9,16 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from siberia_agents import board_greedy, card_greedy
-from siberia_agents.interface import Agent
+from siberia_agents.plan import PlanAgent
 from siberia_env.board.state import STATE as BOARD_STATE
 from siberia_env.card.state import STATE as CARD_STATE
 from siberia_env.compiled import kernel
 from siberia_env.game import generic, register
-from siberia_env.view import BatchView, View
 
 
 @generic
@@ -43,17 +39,9 @@ def greedy_batch(rulesets: Any, states: Any, mask: Any, actions: Any) -> None:
         actions[i] = greedy(rulesets[0], states[i], mask[i])
 
 
-class GreedyAgent(Agent):
+class GreedyAgent(PlanAgent):
     """Plays the greedy plan of whatever game it is shown."""
 
     name = "greedy"
-
-    def act(self, view: View) -> int:
-        """The plan's action."""
-        return greedy_at(view.variant.rulesets, view.sample(0), 0, view.mask)
-
-    def act_batch(self, views: BatchView) -> NDArray[np.int64]:
-        """The plan's action in each game."""
-        actions = np.zeros(len(views), np.int64)
-        greedy_batch(views.variant.rulesets, views.sample(0), views.mask, actions)
-        return actions
+    plan_at = staticmethod(greedy_at)
+    plan_batch = staticmethod(greedy_batch)

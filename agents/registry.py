@@ -23,6 +23,7 @@ from typing import Any
 
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.guided import GuidedAgent
+from siberia_agents.heuristic import HeuristicAgent
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent
 from siberia_agents.random_agent import RandomAgent
@@ -98,6 +99,7 @@ class Entry:
 AGENTS: dict[str, Entry] = {
     "random": Entry(RandomAgent, "any legal action, each as likely as the others"),
     "greedy": Entry(GreedyAgent, "the best bargain at hand, by a fixed plan for each game"),
+    "heuristic": Entry(HeuristicAgent, "a stronger plan for each game, its weights found by matches"),
     "learned": Entry(
         LearnedAgent,
         "a trained policy: the saved model FILE, or else the one that comes with the suite for the game and the "

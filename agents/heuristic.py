@@ -1,0 +1,44 @@
+"""`heuristic`: the strongest play that fixed rules gave, tuned by measurement; each game's plan stands in its own file.
+
+Like `greedy` it is one compiled function over a state and a mask, reads only what the player on turn knows, and
+is deterministic: an agent on a sampled state, a playout policy of a search, an opponent inside a batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from siberia_agents import card_heuristic
+from siberia_agents.plan import PlanAgent
+from siberia_env.card.state import STATE as CARD_STATE
+from siberia_env.compiled import kernel
+from siberia_env.game import generic, register
+
+
+@generic
+def heuristic(ruleset: Any, state: Any, mask: Any) -> int:
+    """The action of the heuristic plan for the player on turn; `mask` holds the legal ones."""
+
+
+register(CARD_STATE, {"heuristic": card_heuristic.heuristic})
+
+
+@kernel
+def heuristic_at(rulesets: Any, states: Any, i: int, mask: Any) -> int:
+    """The heuristic plan's action in `states[i]`."""
+    return heuristic(rulesets[0], states[i], mask)
+
+
+@kernel
+def heuristic_batch(rulesets: Any, states: Any, mask: Any, actions: Any) -> None:
+    """The heuristic plan's action in every state."""
+    for i in range(states.shape[0]):
+        actions[i] = heuristic(rulesets[0], states[i], mask[i])
+
+
+class HeuristicAgent(PlanAgent):
+    """Plays the heuristic plan of whatever game it is shown."""
+
+    name = "heuristic"
+    plan_at = staticmethod(heuristic_at)
+    plan_batch = staticmethod(heuristic_batch)
