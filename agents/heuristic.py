@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from siberia_agents import card_heuristic
+from siberia_agents import board_heuristic, card_heuristic
 from siberia_agents.plan import PlanAgent
+from siberia_env.board.state import STATE as BOARD_STATE
 from siberia_env.card.state import STATE as CARD_STATE
 from siberia_env.compiled import kernel
 from siberia_env.game import generic, register
@@ -21,6 +22,7 @@ def heuristic(ruleset: Any, state: Any, mask: Any) -> int:
 
 
 register(CARD_STATE, {"heuristic": card_heuristic.heuristic})
+register(BOARD_STATE, {"heuristic": board_heuristic.heuristic})
 
 
 @kernel
