@@ -164,7 +164,7 @@ class SearchAgent(Agent):
     Args:
         budget: a decision's, `"1000"` simulations or `"0.5s"`.
         exploration: the weight of the confidence bound.
-        playout: `"random"` or `"greedy"`.
+        playout: `"random"`, `"greedy"` or `"heuristic"`.
         returns: what is maximised, `"win"`, `"margin"` or `"both"` (`tree.book_returns`).
         scale: of the margin, thousands.
         split: whether the trees descend by what is shown of secret decisions.

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from siberia_agents.greedy import greedy
+from siberia_agents.heuristic import heuristic
 from siberia_env.compiled import borrowed, kernel, kernel_part
 from siberia_env.game import (
     MAX_PLAYERS,
@@ -61,8 +62,8 @@ MOST_ACTIONS = 1024  #: edges of different players are so far apart
 DEEPEST = 256  #: edges that a simulation can descend by
 
 # Playouts, by number.
-RANDOM, GREEDY = range(2)
-PLAYOUTS = ("random", "greedy")
+RANDOM, GREEDY, HEURISTIC = range(3)
+PLAYOUTS = ("random", "greedy", "heuristic")
 
 # What a search maximises, by number (see `book_returns`).
 WIN, MARGIN, BOTH = range(3)
@@ -153,7 +154,8 @@ def playout(rulesets: Any, states: Any, i: int, mask: Any, kind: int, generator:
     decisions = 0
     while not is_over(ruleset, state):
         legal(ruleset, state, mask)
-        apply(ruleset, state, greedy(ruleset, state, mask))
+        action = greedy(ruleset, state, mask) if kind == GREEDY else heuristic(ruleset, state, mask)
+        apply(ruleset, state, action)
         settle(ruleset, state)
         decisions += 1
     return decisions
@@ -285,7 +287,7 @@ def grow(
         paths: int32 [P, `DEEPEST`], overwritten.
         exploration: the weight of the bound.
         logarithms: float32, at least as many as all simulations: of each number.
-        playout_kind: `RANDOM` or `GREEDY`.
+        playout_kind: `RANDOM`, `GREEDY` or `HEURISTIC`.
         return_kind: `WIN`, `MARGIN` or `BOTH`.
         return_scale: see `book_returns`.
         split: whether trees descend by what is shown of secret decisions.

@@ -69,6 +69,7 @@ GAME_SETTINGS: dict[str, dict[str, Any]] = {
     },
 }
 BASELINES = ("random", "greedy")  #: whom the learning curve is measured against
+OPPONENTS = ("greedy", "heuristic")  #: fixed ones at the training tables
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,7 @@ class Training:
         th.distributions.Distribution.set_default_validate_args(False)
         self.env = _TimedVectorEnv(self.variant, options.num_envs, options.seed, options.reward)
         self.league = League(
-            self.variant, options.num_envs, [make_agent(name) for name in BASELINES[1:]], options.mix, options.seed
+            self.variant, options.num_envs, [make_agent(name) for name in OPPONENTS], options.mix, options.seed
         )
         self.learner = self._new_learner()
         if start is not None:
