@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -31,6 +32,12 @@ DOLLARS = 1000  #: a thousand: dollars in the unit of money of states, rulesets,
 #: a single record costs ten times as much.
 States: TypeAlias = NDArray[Any]
 Rulesets: TypeAlias = NDArray[Any]
+
+
+def copy_states(states: States, rows: Any = slice(None)) -> States:
+    """A copy of `states[rows]`, taken as bytes: numpy copies records field by field, at several times the cost."""
+    return states.view(np.dtype((np.void, states.dtype.itemsize)))[rows].copy().view(states.dtype)
+
 
 # ---------------------------------------------------------------- the kernels, generic
 
@@ -259,12 +266,12 @@ class Game:
     def __deepcopy__(self, memo: Any) -> Game:
         return self
 
-    @property
+    @cached_property
     def observation_size(self) -> int:
         """Length of an observation vector."""
         return sum(block.size for block in self.blocks)
 
-    @property
+    @cached_property
     def hidden_size(self) -> int:
         """Length of the part of `state()` that nobody sees."""
         return sum(block.size for block in self.hidden_blocks)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from siberia_env import loops
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import States, Variant
+from siberia_env.game import States, Variant, copy_states
 from siberia_env.generator import mix
 
 
@@ -87,15 +87,15 @@ def view_games(
     player: NDArray[np.int8],
 ) -> BatchView:
     """The games `rows` of a batch as their players on turn see them; arrays are those of the whole batch."""
-    held, seats = states[rows], player[rows]
+    held, seats = copy_states(states, rows), player[rows]
 
     def sample(seed: int) -> States:
-        sampled = held.copy()
+        sampled = copy_states(held)
         loops.determinize_batch(variant.rulesets, sampled, seats, np.uint64(seed))
         return sampled
 
     def sample_row(seed: int, row: int) -> States:
-        sampled = held[row : row + 1].copy()
+        sampled = copy_states(held, slice(row, row + 1))
         whole: Any = np.uint64(seed)
         generator = np.uint64(mix(whole, row, 0))  # as in determinize_batch
         loops.determinize_at(variant.rulesets, sampled, 0, int(seats[row]), generator)
@@ -119,10 +119,10 @@ def view_state(variant: Variant, states: States, i: int) -> View:
     loops.observe_at(rulesets, states, i, player, observation)
     loops.legal_at(rulesets, states, i, mask)
 
-    held = states[i : i + 1].copy()
+    held = copy_states(states, slice(i, i + 1))
 
     def sample(seed: int) -> States:
-        sampled = held.copy()
+        sampled = copy_states(held)
         loops.determinize_at(rulesets, sampled, 0, player, np.uint64(seed))
         return sampled
 
