@@ -63,7 +63,7 @@ class Results:
         return Interval(mean, mean - spread, mean + spread)
 
 
-def wilson(wins: float, games: int) -> Interval:
+def wilson(wins: float, games: float) -> Interval:
     """A share of games with Wilson's 95% score interval (1927)."""
     share, z2 = wins / games, NORMAL_95**2
     middle = (share + z2 / (2 * games)) / (1 + z2 / games)
