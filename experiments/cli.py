@@ -1,4 +1,4 @@
-"""The command line: `siberia train|evaluate|record|replay|bench|demo`."""
+"""The command line: `siberia train|evaluate|tournament|record|replay|bench|demo`."""
 
 from __future__ import annotations
 
@@ -258,6 +258,60 @@ def evaluate(
     rows = [(spec, results, place) for place, spec in enumerate(specs)]
     counted = "1 game" if games == 1 else f"{games} games"
     console.print(results_table(f"{variant.game.title}, {players} players, {counted}, seats rotated", rows))
+
+
+@app.command()
+@refusing_bad_input
+def tournament(
+    game: GameName,
+    agents: Annotated[
+        str,
+        typer.Option("--agents", metavar="NAME,...", help="Who takes part, at least two; see docs/tournament.md."),
+    ] = "greedy,random",
+    players: Players = 2,
+    games: Annotated[int, typer.Option(help="Games to play at least; a deal is played in every seat order.")] = 2000,
+    rules: Rules = "",
+    components: ComponentFile = None,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the tournament; runs/tournament-GAME if it isn't given.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes that play; as many as processors, if not given.")] = None,
+    move_seconds: Annotated[float, typer.Option(help="Time for a move; who takes longer forfeits the game.")] = 60.0,
+) -> None:
+    """Rank agents: every line-up in every seat order, on common deals. The same command goes on after a stop or kill.
+
+    [bold]Examples[/bold]
+
+    siberia tournament card --agents random,greedy --players 3 --games 2000 --seed 1 --out runs/t1
+
+    siberia tournament board --agents greedy,random --rules sides=random,salesman_cards=true --jobs 2
+
+    siberia tournament card --agents learned:runs/mine/model.npz,greedy,random --players 4 --move-seconds 5
+    """
+    from siberia_experiments.display import console
+    from siberia_experiments.tournament import Tournament, rounding
+    from siberia_experiments.tournament_tables import tables
+
+    folder = Path(f"runs/tournament-{game}") if out is None else out
+    variant = find_variant(game, players, rules, components)
+    planned = Tournament(variant, read_agents(agents), games, folder, seed, move_seconds)
+    title = f"{variant.game.title}, {players} players, {planned.schedule.games} games"
+    try:
+        outcome = planned.run(len(os.sched_getaffinity(0)) if jobs is None else jobs)
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; {folder} has every game that was finished: the same command goes on")
+        raise typer.Exit(INTERRUPTED) from None
+    for table in tables(outcome, title):
+        console.print(table)
+    typer.echo(rounding(planned))
+    try:
+        from siberia_experiments.pictures import draw
+    except MissingExtraError as error:
+        typer.echo(f"no pictures: {error}")
+    else:
+        draw(outcome, folder, title)
+    typer.echo(f"{folder}: games.csv, summary.csv and more; docs/tournament.md says what each holds")
 
 
 @app.command()
