@@ -9,7 +9,7 @@ import numpy as np
 from siberia_agents import guided_tree
 from siberia_agents.learned import LearnedAgent, Model
 from siberia_agents.network import flatten
-from siberia_agents.search import SearchAgent, Tree
+from siberia_agents.search import SearchAgent, Tree, check_number
 from siberia_env.game import Variant
 
 
@@ -70,6 +70,10 @@ class GuidedAgent(SearchAgent):
         scale: of the margin, thousands.
         split: whether the trees descend by what is shown of secret decisions.
         threads: that search side by side; a budget of simulations is divided among them.
+
+    Raises:
+        ConfigurationError: a budget or an option that there can't be.
+        ModelError: a model that can't be used.
     """
 
     name = "guided"
@@ -86,8 +90,8 @@ class GuidedAgent(SearchAgent):
         threads: int = 1,
     ) -> None:
         super().__init__(budget, exploration, scale=scale, split=split, threads=threads)
-        self.first_play = first_play
-        self.temperature = temperature
+        self.first_play = check_number("first_play", first_play)
+        self.temperature = check_number("temperature", temperature, above_zero=True)
         self.policy = LearnedAgent(model)
 
     def start(self, variant: Variant, seed: int = 0) -> None:

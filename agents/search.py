@@ -68,7 +68,33 @@ class Budget:
         if self.simulations is not None and self.simulations < 1:
             raise ConfigurationError(f"search budget: {given}; at least 1 simulation")
         if self.seconds is not None and not 0 < self.seconds < float("inf"):
-            raise ConfigurationError(f"search budget: {given}; more than 0 seconds")
+            raise ConfigurationError(f"search budget: {given}; more than 0 seconds, and a finite number of them")
+
+
+def check_number(option: str, value: Any, above_zero: bool = False) -> float:
+    """The `value` of a search's `option` as a number.
+
+    Raises:
+        ConfigurationError: it is none, or below 0; with `above_zero` also at 0.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number < float("inf") or (above_zero and number == 0):
+        raise ConfigurationError(f"search {option}: {value!r}; a number {'above 0' if above_zero else 'from 0 on'}")
+    return number
+
+
+def check_word(option: str, value: Any, words: tuple[str, ...]) -> int:
+    """The place of `value` among the `words` that a search's `option` can be.
+
+    Raises:
+        ConfigurationError: it is none of them.
+    """
+    if value not in words:
+        raise ConfigurationError(f"search {option}: no {value!r}; there are {', '.join(words)}")
+    return words.index(value)
 
 
 @lru_cache(maxsize=1)
@@ -169,6 +195,9 @@ class SearchAgent(Agent):
         scale: of the margin, thousands.
         split: whether the trees descend by what is shown of secret decisions.
         threads: that search side by side; a budget of simulations is divided among them.
+
+    Raises:
+        ConfigurationError: a budget or an option that there can't be.
     """
 
     name = "search"
@@ -184,11 +213,13 @@ class SearchAgent(Agent):
         threads: int = 1,
     ) -> None:
         self.budget = Budget(budget)
-        self.exploration = exploration
-        self.playout = tree.PLAYOUTS.index(playout)
-        self.returns = tree.RETURNS.index(returns)
-        self.scale = scale
-        self.split = split
+        self.exploration = check_number("exploration", exploration)
+        self.playout = check_word("playout", playout, tree.PLAYOUTS)
+        self.returns = check_word("returns", returns, tree.RETURNS)
+        self.scale = check_number("scale", scale, above_zero=True)
+        self.split = bool(split)
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+            raise ConfigurationError(f"search threads: {threads!r}; a whole number from 1 on")
         self.threads = threads
         self._seed = 0
         self._variant: Variant | None = None
@@ -216,6 +247,8 @@ class SearchAgent(Agent):
         return self._search(view, early=False)
 
     def _search(self, view: View, early: bool) -> SearchResult:
+        if view.variant is not self._variant:
+            self.start(view.variant, self._seed)
         started = time.perf_counter()
         deadline = started + (self.budget.seconds or 0.0)
         seed = decision_seed(self._seed, view)
