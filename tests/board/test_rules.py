@@ -14,6 +14,7 @@ from siberia_env import loops
 from siberia_env.board.components import ACTIONS, DEFAULT_AREAS, KINDS, Components
 from siberia_env.board.state import DISCARD, PLACE, TURN
 from siberia_env.errors import ConfigurationError
+from siberia_env.game import is_secret, shown
 from siberia_env.generator import advance, mix, scramble
 from siberia_env.tables import RESOURCES
 from tests.board.helpers import Table, actions_of, check_everything, lay_out
@@ -288,6 +289,38 @@ def test_B11_nobody_sees_what_the_others_drew_or_plan() -> None:
     assert np.array_equal(one.observe(1), other.observe(1))
     assert np.array_equal(one.mask(), other.mask())
     assert not np.array_equal(place_all(one).observe(1), place_all(other).observe(1))
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_B11_placing_and_nothing_else_is_secret(players: int) -> None:
+    table, rng = Table.deal(players, {"max_rounds": 4}, seed=players), np.random.default_rng(players)
+    kinds = set()
+    while not table.over:
+        placing = all(name.startswith("place ") for name in table.legal())
+        assert is_secret(table.variant.rulesets[0], table.state) == placing
+        kinds.add(placing)
+        table.play_at_random(rng, 1)
+    assert kinds == {True, False}
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_B11_what_is_shown_is_what_the_others_drew_and_where_they_placed_it(players: int) -> None:
+    """One number for each of many drawings and placings, whatever the one who is shown them has placed."""
+    numbers: list[dict[bytes, int]] = [{} for _ in range(players)]
+    for seed in range(40):
+        table = Table.deal(players, {"sides": "random"}, seed=seed)
+        table.play_at_random(np.random.default_rng(seed), 6 * players)
+        for player in range(players):
+            for change in (False, True):
+                if change:
+                    table.state.plan[player], table.state.drawn[player] = seed % 3, seed % 5
+                others = [other for other in range(players) if other != player]
+                seen = table.state.drawn[others].tobytes() + table.state.plan[others].tobytes()
+                number = shown(table.variant.rulesets[0], table.state, player)
+                assert 0 <= number < 2**31
+                assert numbers[player].setdefault(seen, number) == number
+    for by_what in numbers:
+        assert len(set(by_what.values())) == len(by_what) >= 40
 
 
 def test_B12_counters_come_up_by_person_then_resource_managers_last() -> None:

@@ -21,7 +21,7 @@ from siberia_env.card.components import (
 )
 from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import block_slices
+from siberia_env.game import block_slices, is_secret, shown
 from tests.card.helpers import ALL_EDITIONS, Table, check_everything, lay_out, recount
 from tests.table import PLAYER_COUNTS
 
@@ -759,6 +759,15 @@ def test_C18_public_things_show_to_everybody() -> None:
             seats = view[slices[name]].reshape(4, -1)[:3]
             own = views[0][slices[name]].reshape(4, -1)[:3]
             assert np.array_equal(seats, np.roll(own, -player, axis=0)), name
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_C18_no_decision_is_secret(players: int) -> None:
+    table, rng = Table.deal(players, {"max_turns": 40}, seed=players), np.random.default_rng(players)
+    while not table.over:
+        assert not is_secret(table.variant.rulesets[0], table.state)
+        assert not any(shown(table.variant.rulesets[0], table.state, player) for player in range(players))
+        table.play_at_random(rng, 1)
 
 
 # ---------------------------------------------------------------- decisions
