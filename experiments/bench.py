@@ -1,8 +1,8 @@
 """The speed of the suite, beside what it is compared to, in one run: `siberia bench card`, `siberia bench board`.
 
-Every figure is the median of repeated measurements of random legal play with 4 players on one core; ours and
-the other library's alternate, so that both meet the same machine. Other libraries are measured where they are
-installed (extra `bench`). A figure without its peer stands alone and says so.
+Every figure is the median of repeated measurements of random legal play, or of search, with 4 players on one
+core; ours and the other library's alternate, so that both meet the same machine. Other libraries are measured
+where they are installed (extra `bench`). A figure without its peer stands alone and says so.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from itertools import count, pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,9 +25,14 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from siberia_agents.guided import GuidedAgent
+from siberia_agents.learned import Layers, Model, shipped_model
+from siberia_agents.search import SearchAgent, SearchResult
 from siberia_env import loops, vector
 from siberia_env.compiled import kernel
-from siberia_env.game import Game
+from siberia_env.errors import ModelError
+from siberia_env.game import Game, Variant
+from siberia_env.view import view_state
 from siberia_experiments.display import console, counting, new_table
 
 PLAYERS = 4
@@ -35,12 +41,16 @@ SMALL_BATCH, LARGE_BATCH = 256, 262_144  # a decision must cost about the same i
 TRAINING_DECISIONS = 262_144  # in the run whose time is divided up
 ROLLOUTS = 2000  # of OpenSpiel's C++ evaluator a call
 CATAN_DECISIONS = 4000  # at most in a game of Catan: some random players never win
+SIMULATIONS, PEER_SIMULATIONS = 10_000, 2000  # of a search, ours and OpenSpiel's
+GUIDED_SIMULATIONS = 200
+NETWORK = (128, 128)  # hidden layers of the model that guides a search where the suite comes with none
 
 Rate = Callable[[float], float]  #: measures for so many seconds, gives something a second
 
 
 #: What each game's facts are held to, by the names under which `_facts` shows them.
 STATE, COPY, MEMORY = "a state, bytes", "copy of a state, ns", "100 000 games without observations, MB"
+GUIDED = "guided search, simulations a second"
 WARM, COLD = "import to first step, warm cache, s", "import to first step, nothing compiled, s"
 TRAINING = "games' part of MaskablePPO's time, %"
 LIMITS: dict[str, dict[str, float]] = {
@@ -51,23 +61,33 @@ LIMITS: dict[str, dict[str, float]] = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """One of our figures beside another library's; `goals` has the ratio to reach by game, None where none is set."""
+    """One of our figures beside another library's.
+
+    Attributes:
+        what: the name of our figure.
+        peer_name: what it is compared to.
+        peer: its measurement; None where the library is not installed.
+        goals: the ratio to reach by game, None where none is set.
+        floors: the rate of ours to reach by game.
+    """
 
     what: str
     peer_name: str
     peer: Callable[[], Rate | None]
     goals: Mapping[str, float | None]
+    floors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: our rate, the peer's, and the ratio that is the goal, where there is one."""
+    """A line of the table: our rate, the peer's, and the goals, where there are any: a ratio, or a rate of ours."""
 
     what: str
     ours: float
     peer_name: str
     peer: float | None
     goal: float | None
+    floor: float | None = None
 
 
 def comparisons() -> tuple[Comparison, ...]:
@@ -86,6 +106,7 @@ def comparisons() -> tuple[Comparison, ...]:
             observed, "hearts, Python, all", partial(openspiel_python, _read_all), {"card": None, "board": None}
         ),
         Comparison("PettingZoo env()", "texas_holdem", texas_holdem, {"card": 15.0, "board": 12.0}),
+        Comparison("search", "hearts, C++ ISMCTS", openspiel_search, {"card": None, "board": None}, {"card": 5e6}),
     )
 
 
@@ -96,6 +117,7 @@ def bench(game: Game, seconds: float, repeats: int) -> None:
         "batch, masks only": batch_rate(game, observations=False),
         "batch, observed": batch_rate(game, observations=True),
         "PettingZoo env()": aec_rate(game),
+        "search": search_rate(game),
     }
     rows: list[Row] = []
     with counting("measuring", repeats * len(beside)) as bar:
@@ -108,7 +130,8 @@ def bench(game: Game, seconds: float, repeats: int) -> None:
                     other.append(theirs(seconds))
                 bar.advance(bar.task_ids[0])
             peer = median(other) if other else None
-            rows.append(Row(comparison.what, median(own), comparison.peer_name, peer, comparison.goals[game.name]))
+            goal, floor = comparison.goals[game.name], comparison.floors.get(game.name)
+            rows.append(Row(comparison.what, median(own), comparison.peer_name, peer, goal, floor))
     console.print(_table(game, rows))
     console.print(_facts(game, seconds, repeats))
 
@@ -118,7 +141,8 @@ def _table(game: Game, rows: list[Row]) -> Table:
     table.caption = (
         "random legal play; hearts is OpenSpiel's: its C++ rollouts, and stepped from Python, reading the mask as an "
         "array, just the list of legal actions (bare), or mask and information state (all); texas_holdem is "
-        "PettingZoo's, Catan is Catanatron's, random players"
+        "PettingZoo's, Catan is Catanatron's, random players; search is of a game's first decision, with random "
+        "playouts, and every decision that is simulated counts: in hearts, those of one whole game a simulation"
     )
     for column in ("", "ours", "beside", "theirs", "ratio", "goal"):
         table.add_column(column, justify="left" if column in ("", "beside") else "right")
@@ -128,6 +152,7 @@ def _table(game: Game, rows: list[Row]) -> Table:
         beside = f"{row.peer_name}:\nnot installed" if row.peer is None else row.peer_name
         ratio = "" if row.peer is None else f"{row.ours / row.peer:.1f}"
         goal = "" if row.goal is None else f"{row.goal:g}"
+        goal = goal if row.floor is None else f"{row.floor:,.0f}"
         what = "" if row.what == above else row.what
         table.add_row(what, f"{row.ours:,.0f}", beside, theirs, ratio, goal)
         above = row.what
@@ -139,7 +164,7 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
     table.add_column("")
     table.add_column("measured", justify="right")
     table.add_column("goal", justify="right")
-    with counting("measuring", 5) as bar:
+    with counting("measuring", 6) as bar:
 
         def done(value: Any) -> Any:
             bar.advance(bar.task_ids[0])
@@ -150,6 +175,8 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
             for games in (SMALL_BATCH, LARGE_BATCH)
         )
         copied = done(median([copy_nanoseconds(game) for _ in range(repeats)]))
+        measure = guided_rate(game)
+        guided = done(median([measure(seconds) for _ in range(repeats)]))
         cold, warm = done(start_seconds(game))
         share = done(training_share(game))
     facts = [
@@ -158,6 +185,7 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
         (MEMORY, f"{batch_megabytes(game, 100_000):.0f}"),
         (f"a decision in a batch of {SMALL_BATCH}, ns", f"{small:.0f}"),
         (large_batch := f"a decision in a batch of {LARGE_BATCH}, ns", f"{large:.0f}"),
+        (GUIDED, f"{guided:,.0f}"),
         (WARM, f"{warm:.2f}"),
         (COLD, f"{cold:.1f}"),
     ]
@@ -222,6 +250,67 @@ def pettingzoo_rate(env: Any) -> Rate:
     return rate
 
 
+def first_searches(agent: SearchAgent, variant: Variant) -> Callable[[], SearchResult]:
+    """Searches of the first decision of a game dealt once, each with a seed of its own."""
+    states = variant.new_states()
+    loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
+    view = view_state(variant, states, 0)
+    seeds = count()
+
+    def search() -> SearchResult:
+        agent.start(variant, next(seeds))
+        return agent.search(view)
+
+    search()
+    return search
+
+
+def rate_of(search: Callable[[], SearchResult], number: Callable[[SearchResult], int]) -> Rate:
+    """Whatever `number` counts in searches, a second."""
+
+    def rate(seconds: float) -> float:
+        done, started = 0, time.perf_counter()
+        while (spent := time.perf_counter() - started) < seconds or not done:
+            done += number(search())
+        return done / spent
+
+    return rate
+
+
+def search_rate(game: Game) -> Rate:
+    """Decisions simulated a second by `search` with random playouts, those on the way down the tree included."""
+    return rate_of(
+        first_searches(SearchAgent(SIMULATIONS, playout="random"), game.variant(PLAYERS)),
+        lambda result: result.decisions,
+    )
+
+
+def guided_rate(game: Game) -> Rate:
+    """Simulations a second of the search guided by the suite's own model, or by a random one of usual size."""
+    variant = game.variant(PLAYERS)
+    return rate_of(
+        first_searches(GuidedAgent(GUIDED_SIMULATIONS, guide(variant)), variant),
+        lambda result: result.simulations,
+    )
+
+
+def guide(variant: Variant) -> Model:
+    """The model that comes with the suite, or one with random weights."""
+    try:
+        return shipped_model(variant)
+    except ModelError:
+        game, random_weights = variant.game, np.random.default_rng(0)
+
+        def layers(outputs: int) -> Layers:
+            widths = (game.observation_size, *NETWORK, outputs)
+            return [
+                (random_weights.normal(0, a**-0.5, (a, b)).astype(np.float32), np.zeros(b, np.float32))
+                for a, b in pairwise(widths)
+            ]
+
+        return Model(game.name, (variant.num_players,), layers(game.num_actions), layers(1), {})
+
+
 @kernel
 def _copy_around(states: Any, rounds: int) -> None:
     for number in range(rounds):
@@ -283,10 +372,7 @@ def openspiel_rollouts() -> Rate | None:
         return None
     game = spiel.load_game("hearts")
     dealt = _dealt(game)
-    decisions, played = 0, dealt.clone()
-    while not played.is_terminal():
-        played.apply_action(random.choice(played.legal_actions()))
-        decisions += 1
+    decisions = _decisions_to_the_end(dealt)
 
     def rate(seconds: float) -> float:
         done, started = 0, time.perf_counter()
@@ -298,6 +384,39 @@ def openspiel_rollouts() -> Rate | None:
         return done / spent
 
     return rate
+
+
+def openspiel_search() -> Rate | None:
+    """Decisions simulated a second by OpenSpiel's C++ ISMCTS in the first decision of hearts with a choice.
+
+    A simulation goes on to the end of the game, in the tree and then at random: as many decisions as one game has.
+    """
+    spiel = _import("pyspiel")
+    if spiel is None:
+        return None
+    dealt = _dealt(spiel.load_game("hearts"))
+    while len(dealt.legal_actions()) == 1:  # where no cards are passed on, the first card is given
+        dealt.apply_action(dealt.legal_actions()[0])
+    decisions = _decisions_to_the_end(dealt)
+
+    def rate(seconds: float) -> float:
+        searches, started = 0, time.perf_counter()
+        while (spent := time.perf_counter() - started) < seconds or not searches:
+            searches += 1
+            evaluator = spiel.RandomRolloutEvaluator(n_rollouts=1, seed=searches)
+            spiel.ISMCTSBot(searches, evaluator, 1.0, PEER_SIMULATIONS).step(dealt)
+        return searches * PEER_SIMULATIONS * decisions / spent
+
+    return rate
+
+
+def _decisions_to_the_end(state: Any) -> int:
+    """How many decisions a game of hearts still has; it is the same number however it is played."""
+    decisions, played = 0, state.clone()
+    while not played.is_terminal():
+        played.apply_action(random.choice(played.legal_actions()))
+        decisions += 1
+    return decisions
 
 
 def _read_nothing(state: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Random games with every array access checked: run with `NUMBA_BOUNDSCHECK=1` by `test_compiled`."""
+"""Random games and searches with every array access checked: run with `NUMBA_BOUNDSCHECK=1` by `test_compiled`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from typing import Any
 import numba
 import numpy as np
 
+from siberia_agents import search
+from siberia_agents.guided import GuidedAgent
+from siberia_agents.search import SearchAgent
 from siberia_env import loops, vector
 from siberia_env.card.components import KINDS, Components
 from siberia_env.compiled import cache_folder, kernel
+from siberia_env.game import find_game
 from siberia_env.tables import RESOURCES
+from siberia_env.view import view_state
 from tests.board.varied import BOXES
+from tests.games import positions
+from tests.test_agents import small_model
 
 SMALL_CARD_BOX = Components(
     action_cards={kind: 1 + (index % 3) for index, kind in enumerate(KINDS)},
@@ -32,6 +39,7 @@ CASES: tuple[tuple[str, dict[str, Any], Any], ...] = (
     ),
 )
 GAMES_AT_ONCE = 8
+SEARCHES = 5  # of a game, at least
 #: Actions that are left out where others are legal, seven times out of eight: with them few cubes are ever sold.
 AVOIDED = ("place research", "pass")
 
@@ -89,16 +97,37 @@ def play(name: str, players: int, rules: dict[str, Any], components: Any) -> int
     return games
 
 
+def search_through(name: str, players: int, rules: dict[str, Any], components: Any) -> int:
+    """Searches of decisions spread over a game, the arrays of trees no larger than they need be; how many."""
+    search.NODES_AT_START = players
+    variant, states = positions(find_game(name), players, players, rules, components)
+    due = [state for state in states[:-1] if not loops.is_chance_at(variant.rulesets, state, 0)]
+    agents = [
+        SearchAgent(40, playout=playout, returns=returns)
+        for playout, returns in (("random", "win"), ("greedy", "both"))
+    ]
+    agents.append(GuidedAgent(40, small_model(players, game=name)))
+    for agent in agents:
+        agent.start(variant)
+        for state in due[:: len(due) // SEARCHES]:
+            agent.search(view_state(variant, state, 0))
+    return len(agents) * len(due[:: len(due) // SEARCHES])
+
+
 def main() -> None:
     """Play."""
     check_that_bounds_are_checked()
     print("cache", cache_folder(loops.step_batch))
     games = {"card": 0, "board": 0}
+    searches = {"card": 0, "board": 0}
     for name, rules, components in CASES:
         for players in (2, 3, 4):
             games[name] += play(name, players, rules, components)
+            searches[name] += search_through(name, players, rules, components)
     for name, ended in games.items():
         print(f"games {name} {ended}")
+    for name, made in searches.items():
+        print(f"searches {name} {made}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Plays scripted games and prints a digest every few decisions: `test_parity` compares two runs of it.
 
 `python -m tests.parity_games [decisions]`; every shown value is an exact byte comparison of states, masks,
-observations, hidden observations, scores and determinized states.
+observations, hidden observations, scores, determinized states, and the trees of searches.
 """
 
 from __future__ import annotations
@@ -13,10 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from siberia_agents import search
+from siberia_agents.guided import GuidedAgent
+from siberia_agents.search import SearchAgent
 from siberia_env import loops, vector
 from siberia_env.game import find_game
+from siberia_env.view import view_state
 from tests.board.helpers import GIVEN_SIDES
 from tests.board.varied import LARGE, ROW
+from tests.games import positions
+from tests.test_agents import small_model
 
 #: Game, players, rules, components: what the two runs play, each to its end.
 CASES: tuple[tuple[str, int, dict[str, Any], Any], ...] = (
@@ -34,6 +40,14 @@ CASES: tuple[tuple[str, int, dict[str, Any], Any], ...] = (
     ("board", 4, {"salesman_cards": True, "max_rounds": 6}, LARGE),
 )
 BATCHES: tuple[tuple[str, dict[str, Any]], ...] = (("card", {"max_turns": 6}), ("board", {"max_rounds": 1}))
+#: Game, players, rules: what is searched.
+SEARCHED: tuple[tuple[str, int, dict[str, Any]], ...] = (
+    ("card", 2, {"max_turns": 12}),
+    ("card", 3, {"max_turns": 12}),
+    ("board", 2, {"max_rounds": 2}),
+    ("board", 4, {"max_rounds": 1}),
+)
+SIMULATIONS = 25
 BLOCK = 20  # decisions a line
 #: Actions that are left out where others are legal, three times out of four: with them few cubes are ever sold.
 AVOIDED = ("place research", "pass")
@@ -107,10 +121,30 @@ def batch(name: str, rules: dict[str, Any], reward: str) -> str:
     return f"{ended} ended, {digest.hexdigest()}"
 
 
+def searches(name: str, players: int, rules: dict[str, Any]) -> None:
+    """Searches of three decisions of a game. Floating-point numbers show in what is visited alone."""
+    search.NODES_AT_START = players
+    variant, states = positions(find_game(name), players, 1, rules)
+    due = [state for state in states[:-1] if not loops.is_chance_at(variant.rulesets, state, 0)]
+    agents = [SearchAgent(SIMULATIONS, playout=playout) for playout in ("random", "greedy")]
+    agents.append(GuidedAgent(SIMULATIONS, small_model(players, game=name)))
+    for agent in agents:
+        digest = hashlib.sha256()
+        agent.start(variant)
+        for state in due[3 :: len(due) // 3]:
+            result = agent.search(view_state(variant, state, 0))
+            trees = agent._trees[0]
+            for field in ("first", "next", "edge", "visits", "available"):
+                digest.update(trees.nodes[field][: trees.used[0]].tobytes())
+        print(f"{name} {agent.name}, {players} players, {result.decisions} decisions in the last: {digest.hexdigest()}")
+
+
 def main(decisions: int) -> None:
-    """Play a game of each case, at most so many decisions each, and the batches."""
+    """Play a game of each case, at most so many decisions each, search, and play the batches."""
     for name, players, rules, components in CASES:
         play(name, players, rules, components, decisions)
+    for name, players, rules in SEARCHED:
+        searches(name, players, rules)
     for name, rules in BATCHES:
         for reward in loops.REWARDS:
             print(f"{name} batch, reward {reward}: {batch(name, rules, reward)}")

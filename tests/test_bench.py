@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 from functools import partial
 from math import isfinite
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import torch as th
 
+from siberia_agents import learned
+from siberia_agents.search import SearchResult
 from siberia_env.game import GAMES, Game, find_game
+from siberia_env.view import View
 from siberia_experiments import bench
 from siberia_experiments.display import console
+from tests.test_agents import small_model
 from tests.test_train import shrink
 
 SECONDS = 0.01
@@ -37,6 +44,52 @@ def test_batch_rates(game: Game, observations: bool, games: int) -> None:
 @each_game
 def test_the_pettingzoo_rate(game: Game) -> None:
     assert sane(bench.aec_rate(game)(SECONDS))
+
+
+@each_game
+def test_searches_are_counted_by_simulated_decision(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "SIMULATIONS", 20)
+    results = []
+
+    class Noted(bench.SearchAgent):
+        def search(self, view: View) -> SearchResult:
+            results.append(super().search(view))
+            return results[-1]
+
+    monkeypatch.setattr(bench, "SearchAgent", Noted)
+    rate = bench.search_rate(game)
+    assert len(results) == 1  # what is compiled or allocated in the first one is not measured
+    clock = iter(range(100))
+    monkeypatch.setattr(bench, "time", SimpleNamespace(perf_counter=lambda: float(next(clock))))
+    counted = rate(3.0)
+    simulations, decisions = (
+        sum(getattr(result, name) for result in results[1:]) for name in ("simulations", "decisions")
+    )
+    assert len(results) == 3  # until the clock, asked at 1, 2 and 3 seconds, says that it is enough
+    assert simulations == 2 * 20
+    assert counted == decisions / 3
+    assert decisions > 10 * simulations
+    assert len(results[1].scores[0]) == bench.PLAYERS
+    assert results[1].visits.tolist() != results[2].visits.tolist() or results[1].decisions != results[2].decisions
+
+
+@each_game
+def test_guided_searches_are_counted_by_simulation(game: Game) -> None:
+    assert sane(bench.guided_rate(game)(SECONDS))
+
+
+@each_game
+def test_the_model_that_guides_is_the_suites_where_there_is_one(
+    game: Game, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(learned, "SHIPPED", tmp_path)
+    variant = game.variant(bench.PLAYERS)
+    random_one = bench.guide(variant)
+    assert [weight.shape[1] for weight, _ in random_one.policy] == [*bench.NETWORK, game.num_actions]
+    random_one.check_fits(variant)
+    shipped = small_model(bench.PLAYERS, game=game.name)
+    shipped.save(tmp_path / f"{game.name}_{bench.PLAYERS}.npz")
+    assert np.array_equal(bench.guide(variant).policy[0][0], shipped.policy[0][0])
 
 
 @each_game
@@ -78,10 +131,12 @@ def test_the_games_part_of_training(game: Game, monkeypatch: pytest.MonkeyPatch)
     assert 0 < share < 1
 
 
-def test_other_libraries_are_measured_where_they_are_installed() -> None:
+def test_other_libraries_are_measured_where_they_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "PEER_SIMULATIONS", 50)
     for peer, needs in (
         (bench.openspiel_rollouts, ("pyspiel",)),
         (bench.openspiel_python, ("pyspiel",)),
+        (bench.openspiel_search, ("pyspiel",)),
         (bench.texas_holdem, ("rlcard", "pettingzoo.classic.texas_holdem_v4")),
         (bench.catanatron, ("catanatron",)),
     ):
@@ -135,12 +190,14 @@ def test_absent_libraries_are_named_as_such(game: Game, monkeypatch: pytest.Monk
     monkeypatch.setattr(bench, "training_share", lambda game: None)
     monkeypatch.setattr(bench, "copy_nanoseconds", partial(bench.copy_nanoseconds, rounds=1000))
     monkeypatch.setattr(bench, "LARGE_BATCH", 2048)
+    monkeypatch.setattr(bench, "SIMULATIONS", 50)
     assert bench.openspiel_rollouts() is bench.openspiel_python() is bench.texas_holdem() is bench.catanatron() is None
+    assert bench.openspiel_search() is None
     with console.capture() as shown:
         bench.bench(game, SECONDS, 1)
     text = shown.get()
-    assert text.count("not installed") == {"card": 5, "board": 6}[game.name]
-    for fact in ("batch, masks only", "a state, bytes", "import to first step", "12.2", "1.25"):
+    assert text.count("not installed") == {"card": 6, "board": 7}[game.name]
+    for fact in ("batch, masks only", "search", "a state, bytes", bench.GUIDED, "import to first step", "12.2", "1.25"):
         assert fact in text
     assert "MaskablePPO" not in text
     assert max(map(len, text.splitlines())) <= 80
@@ -160,6 +217,17 @@ def test_ratios_are_ours_by_theirs() -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_a_goal_may_be_a_rate_of_ours() -> None:
+    rows = [bench.Row("search", 6.5e6, "hearts, C++ ISMCTS", 2e6, None, 5e6)]
+    with console.capture() as shown:
+        console.print(bench._table(find_game("card"), rows))
+    text = shown.get()
+    (row,) = [line for line in text.splitlines() if "search  " in line]
+    assert row.split()[-3:] == ["2,000,000", "3.2", "5,000,000"]
+    assert max(map(len, text.splitlines())) <= 80
+    assert "decision that is simulated counts" in " ".join(text.split())
+
+
 def test_every_game_has_goals() -> None:
     assert set(bench.LIMITS) == set(GAMES)
     for comparison in bench.comparisons():
@@ -168,3 +236,5 @@ def test_every_game_has_goals() -> None:
         goals = {comparison.peer_name: comparison.goals.get(game) for comparison in bench.comparisons()}
         assert goals["hearts, C++"]
         assert goals["texas_holdem"]
+    floors = {comparison.what: comparison.floors for comparison in bench.comparisons() if comparison.floors}
+    assert floors == {"search": {"card": 5e6}}

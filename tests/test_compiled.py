@@ -151,10 +151,12 @@ def test_the_notice_comes_once_and_not_for_the_users_own_functions() -> None:
     assert done.stdout == ""
 
 
-def test_random_games_stay_within_the_bounds_of_every_array() -> None:
-    cache, *games = run_python("-m", "tests.bounds_games", NUMBA_BOUNDSCHECK="1").stdout.splitlines()
-    assert {line.split()[1] for line in games} == set(GAMES)
-    assert all(int(line.split()[2]) > 500 for line in games)
+def test_random_games_and_searches_stay_within_the_bounds_of_every_array() -> None:
+    cache, *counts = run_python("-m", "tests.bounds_games", NUMBA_BOUNDSCHECK="1").stdout.splitlines()
+    for what, least in (("games", 500), ("searches", 200)):
+        made = {words[1]: int(words[2]) for words in map(str.split, counts) if words[0] == what}
+        assert set(made) == set(GAMES)
+        assert min(made.values()) > least
     assert Path(cache.split(maxsplit=1)[1]) != compiled.cache_folder(loops.step_batch)
 
 
