@@ -104,7 +104,7 @@ def search_through(name: str, players: int, rules: dict[str, Any], components: A
     due = [state for state in states[:-1] if not loops.is_chance_at(variant.rulesets, state, 0)]
     agents = [
         SearchAgent(40, playout=playout, returns=returns)
-        for playout, returns in (("random", "win"), ("greedy", "both"))
+        for playout, returns in (("random", "win"), ("greedy", "both"), ("heuristic", "margin"))
     ]
     agents.append(GuidedAgent(40, small_model(players, game=name)))
     for agent in agents:

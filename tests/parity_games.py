@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from siberia_agents import search
+from siberia_agents import search, tree
 from siberia_agents.guided import GuidedAgent
 from siberia_agents.search import SearchAgent
 from siberia_env import loops, vector
@@ -126,7 +126,7 @@ def searches(name: str, players: int, rules: dict[str, Any]) -> None:
     search.NODES_AT_START = players
     variant, states = positions(find_game(name), players, 1, rules)
     due = [state for state in states[:-1] if not loops.is_chance_at(variant.rulesets, state, 0)]
-    agents = [SearchAgent(SIMULATIONS, playout=playout) for playout in ("random", "greedy")]
+    agents = [SearchAgent(SIMULATIONS, playout=playout) for playout in tree.PLAYOUTS]
     agents.append(GuidedAgent(SIMULATIONS, small_model(players, game=name)))
     for agent in agents:
         digest = hashlib.sha256()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from siberia_agents import tree
 from siberia_agents.greedy import greedy_at
+from siberia_agents.heuristic import heuristic_at
 from siberia_agents.learned import Model
 from siberia_agents.search import SearchAgent, SearchResult
 from siberia_env import loops
@@ -193,7 +194,8 @@ class SlowPlain(SlowSearch):
                 generator = uint64(advance(generator))
                 self.step(actions[scale(uint64(scramble(generator)), len(actions))])
             else:
-                self.step(greedy_at(self.variant.rulesets, self.states, 0, self.mask))
+                plan = {"greedy": greedy_at, "heuristic": heuristic_at}[self.playout]
+                self.step(plan(self.variant.rulesets, self.states, 0, self.mask))
         points = self.scores()
         assert first is not None
         self.points.setdefault(first, []).append(points)

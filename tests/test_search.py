@@ -62,7 +62,12 @@ def same(one: SearchResult, other: SearchResult) -> bool:
 # ---------------------------------------------------------------- the algorithm
 
 #: Exploration, playout, returns, scale: no two positions are searched with the same.
-WAYS = ((0.7, "random", "win", 10.0), (0.2, "greedy", "margin", 3.0), (1.4, "random", "both", 25.0))
+WAYS = (
+    (0.7, "random", "win", 10.0),
+    (0.2, "greedy", "margin", 3.0),
+    (1.4, "random", "both", 25.0),
+    (0.5, "heuristic", "win", 10.0),
+)
 
 
 def check_against_the_slow_search(view: View, simulations: int, way: int, split: bool) -> None:
@@ -107,7 +112,7 @@ def test_every_node_is_that_of_a_slow_search(case: GameCase, players: int) -> No
 @pytest.mark.parametrize("split", [True, False])
 def test_secret_decisions_are_searched_as_the_slow_search_does(players: int, split: bool) -> None:
     game = BoardTable.game
-    for number, view in enumerate(decisions(game, players, 3, {"max_rounds": 2}, secret=True)):
+    for number, view in enumerate(decisions(game, players, 4, {"max_rounds": 2}, secret=True)):
         check_against_the_slow_search(view, 150, number, split)
     # The last counters of all, so that the tree goes beyond what is then shown.
     (last,) = decisions(game, players, 1, {"max_rounds": 1, "sides": "random"}, secret=True)
@@ -421,7 +426,7 @@ def test_budgets_that_are_none_are_refused(budget: Any) -> None:
         ({"exploration": "much"}, "search exploration: 'much'; a number from 0 on"),
         ({"scale": 0}, "search scale: 0; a number above 0"),
         ({"scale": -3.0}, "search scale: -3.0; a number above 0"),
-        ({"playout": "clever"}, "search playout: no 'clever'; there are random, greedy"),
+        ({"playout": "clever"}, "search playout: no 'clever'; there are random, greedy, heuristic"),
         ({"returns": "score"}, "search returns: no 'score'; there are win, margin, both"),
         ({"returns": None}, "search returns: no None; there are win, margin, both"),
         ({"threads": 0}, "search threads: 0; a whole number from 1 on"),
