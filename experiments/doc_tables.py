@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import argparse
 import ast
+import csv
 import inspect
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from siberia_agents.learned import SHIPPED, load_model
 from siberia_agents.registry import AGENTS, form
 from siberia_env import game as contract
 from siberia_env.board import components as board_box
@@ -351,6 +354,50 @@ def agent_options() -> str:
     return table(("agent", "option", "values", "default", "meaning"), rows)
 
 
+def shipped_models() -> str:
+    """The models that come with the suite, and what each says of its training."""
+    rows = []
+    for path in sorted(SHIPPED.glob("*.npz")):
+        model = load_model(path)
+        told, options = model.trained, model.trained["options"]
+        begun = Path(options["start_from"]).parent.name if options.get("start_from") else ""
+        rows.append(
+            (
+                code(path.name),
+                f"{path.stat().st_size / 1e6:.2f}",
+                " x ".join(map(str, options["network"])),
+                options["seed"],
+                f"{options['learning_rate']:g}",
+                code(begun) if begun else "nothing",
+                f"{told['seconds'] / 60:.0f}",
+                f"{told['decisions'] / 1e6:.1f}",
+            )
+        )
+    header = ("model", "MB", "hidden layers", "seed", "learning rate", "starts from", "minutes", "million decisions")
+    return table(header, rows)
+
+
+def tournament(path: Path) -> str:
+    """The summary of a tournament (`summary.csv`), the strongest agent first."""
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = sorted(csv.DictReader(file), key=lambda line: -float(line["rating"]))
+    rows = [
+        (
+            code(line["agent"]),
+            line["games"],
+            f"{100 * float(line['win_share']):.1f}",
+            f"{100 * float(line['win_low']):.1f} - {100 * float(line['win_high']):.1f}",
+            f"{float(line['mean_score']):,.0f}",
+            f"{float(line['rating']):.0f}",
+            f"{float(line['rating_low']):.0f} - {float(line['rating_high']):.0f}",
+            f"{float(line['ms_per_move']):.2g}",
+        )
+        for line in lines
+    ]
+    header = ("agent", "games", "win share, %", "95%", "mean score", "rating", "95%", "ms a move")
+    return table(header, rows)
+
+
 #: The generated parts by the name in their marker.
 PARTS: dict[str, Callable[[], str]] = {
     "card sources": lambda: sources(box.TABLES),
@@ -382,6 +429,11 @@ PARTS: dict[str, Callable[[], str]] = {
     "view attributes": lambda: attributes(View),
     "shipped agents": shipped_agents,
     "agent options": agent_options,
+    "shipped models": shipped_models,
+    **{
+        f"tournament {path.stem.replace('_', ' ')}": partial(tournament, path)
+        for path in sorted((DOCS / "results").glob("*.csv"))
+    },
 }
 
 
