@@ -1,0 +1,61 @@
+"""The anchor of the rating, `search:1000`, version 1: frozen. What it does in some positions must never change.
+
+A change here moves every rating there is: it needs a new version of the anchor and all of docs/results.md anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from siberia_agents.registry import make_agent
+from siberia_agents.search import SearchAgent
+from siberia_agents.tree import RANDOM, WIN
+from siberia_env import loops
+from siberia_env.game import find_game
+from siberia_env.view import view_state
+from siberia_experiments.standings import ANCHOR
+
+#: Visits of the searches in `fingerprint`, hashed, by game and number of players.
+FROZEN = {
+    ("card", 2): "f654d89058297337",
+    ("card", 3): "25ed77550a2e484e",
+    ("card", 4): "295b5ee06a7737a2",
+    ("board", 2): "169052af6e80e569",
+    ("board", 3): "4c94ede235a8d764",
+    ("board", 4): "84570077686d2680",
+}
+
+
+def fingerprint(game: str, players: int) -> str:
+    """A hash of what the anchor finds at every twentieth decision of its first sixty in a game at random."""
+    variant = find_game(game).variant(players)
+    states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
+    observation = np.zeros(variant.game.observation_size, np.float32)
+    loops.deal_at(variant.rulesets, states, 0, np.uint64(11), 0, 0)
+    anchor = make_agent(ANCHOR)
+    assert isinstance(anchor, SearchAgent)
+    anchor.start(variant, 5)
+    digest = hashlib.sha256()
+    generator = np.random.default_rng(3)
+    for decision in range(60):
+        view = view_state(variant, states, 0)
+        if decision % 20 == 19:
+            found = anchor.search(view)
+            digest.update(found.actions.tobytes() + found.visits.tobytes())
+        loops.step_at(variant.rulesets, states, 0, int(generator.choice(view.legal_actions)), observation, mask)
+    return digest.hexdigest()[:16]
+
+
+def test_the_anchor_is_plain_search() -> None:
+    anchor = make_agent(ANCHOR)
+    assert isinstance(anchor, SearchAgent)
+    told = (anchor.budget.simulations, anchor.exploration, anchor.playout, anchor.returns, anchor.split, anchor.threads)
+    assert told == (1000, 0.7, RANDOM, WIN, True, 1)
+
+
+@pytest.mark.parametrize(("game", "players"), FROZEN)
+def test_the_anchor_plays_as_it_was_frozen(game: str, players: int) -> None:
+    assert fingerprint(game, players) == FROZEN[game, players]
