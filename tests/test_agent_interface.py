@@ -24,7 +24,11 @@ PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 SIBERIA = Path(sysconfig.get_path("scripts")) / "siberia"
 
 #: The page's commands that are run, by name, each with options that make it short.
-SHORT = {"evaluate": ["--games", "3"], "record": ["--games", "1"]}
+SHORT = {
+    "evaluate": ["--games", "3"],
+    "record": ["--games", "1"],
+    "tournament": ["--games", "1", "--jobs", "1", "--out", "t"],
+}
 
 
 def blocks(language: str) -> list[str]:
@@ -63,6 +67,10 @@ def test_the_page_s_commands_run_as_they_stand_there(example: Path, command: str
         assert any(
             line.startswith("my_agents:") and "Cautious" not in line.split()[1] for line in done.stdout.splitlines()
         )
+    if name == "tournament":
+        summary = (example / "t" / "summary.csv").read_text(encoding="utf-8")
+        assert summary.count("my_agents:Cautious") == 1
+        assert ",1\n" not in (example / "t" / "games.csv").read_text(encoding="utf-8"), "somebody forfeited"
     if name == "record":
         assert '"Cautious"' in (example / "games.jsonl").read_text(encoding="utf-8")
 

@@ -28,7 +28,7 @@ from tests.processes import run_python
 from tests.test_agents import small_model
 from tests.test_train import shrink
 
-COMMANDS = ("train", "evaluate", "record", "replay", "bench", "demo")
+COMMANDS = ("train", "evaluate", "tournament", "play", "record", "replay", "bench", "demo")
 COLUMNS = 80
 
 both_games = pytest.mark.parametrize("game", GAMES)
