@@ -1,4 +1,4 @@
-"""The command line: `siberia train|evaluate|tournament|record|replay|bench|demo`."""
+"""The command line: `siberia train|evaluate|tournament|play|record|replay|bench|demo`."""
 
 from __future__ import annotations
 
@@ -427,6 +427,64 @@ def demo(
     _positive("games", games)
     options = TrainOptions(game, players, read_rules(rules), read_tables(game, components), seed, minutes)
     run_demo(options, Path(f"runs/demo-{game}") if out is None else out, games)
+
+
+@app.command()
+@refusing_bad_input
+def play(
+    context: typer.Context,
+    game: GameName,
+    against: Annotated[
+        str,
+        typer.Option(metavar="AGENT,...", help="The other players: one for all, or one a seat from the next one on."),
+    ] = "search:2000",
+    seat: Annotated[int, typer.Option(help="Your seat; seat 0 starts.")] = 0,
+    players: Players = 2,
+    rules: Rules = "",
+    components: ComponentFile = None,
+    seed: Annotated[int | None, typer.Option(help="Decides everything that is random; a new one each time.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for the game's record; play-GAME-1.jsonl (2, ...) if it isn't given.")
+    ] = None,
+    hints: Annotated[
+        str, typer.Option(metavar="BUDGET", help="What the search may spend on a hint: seconds, or simulations.")
+    ] = "1s",
+    resume: Annotated[Path | None, typer.Option("--resume", metavar="FILE", help="Go on with a saved game.")] = None,
+) -> None:
+    """Play against agents in the terminal: with hints, undo, and a save after every decision.
+
+    [bold]Examples[/bold]
+
+    siberia play card --against search:2000 --seat 1
+
+    siberia play board --players 3 --against greedy,random --rules sides=random
+
+    siberia play card --resume play-card-1.save.json
+    """
+    from secrets import randbits
+
+    from siberia_agents.search import SearchAgent
+    from siberia_experiments.play import new_files, new_game, resumed_record, sit_down
+    from siberia_experiments.saved_games import load_game
+
+    searcher = SearchAgent(hints)
+    if resume is not None:
+        for name in ("against", "seat", "players", "rules", "components", "seed"):
+            if _was_given(context, name):
+                raise ConfigurationError(f"--{name}: a resumed game keeps its own; leave the option out")
+        found, looks_ahead = load_game(resume)
+        if found.variant.game is not find_game(game):
+            raise ConfigurationError(f"--resume: {resume} keeps a game of {found.variant.game.name}, not of {game}")
+        save, record_file = resume, resumed_record(resume, out)
+    else:
+        variant = find_variant(game, players, rules, components)
+        found = new_game(variant, randbits(32) if seed is None else seed, seat, read_agents(against))
+        looks_ahead = 0
+        record_file, save = new_files(game, out)
+    try:
+        sit_down(found, save, record_file, searcher, looks_ahead)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

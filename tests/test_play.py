@@ -1,0 +1,981 @@
+"""Playing in the terminal: what the seat is shown and told, moves, undo, hints, saves, and the command itself."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from siberia_agents.interface import Agent
+from siberia_agents.random_agent import RandomAgent
+from siberia_agents.search import SearchAgent, SearchResult
+from siberia_env import loops
+from siberia_env.board.components import KINDS as BOARD_KINDS
+from siberia_env.board.state import PLACE
+from siberia_env.card.components import KINDS
+from siberia_env.errors import ConfigurationError, SiberiaError
+from siberia_env.game import GAMES, Variant, find_game, shown
+from siberia_env.record import Record, read_records
+from siberia_env.view import View
+from siberia_experiments import play, saved_games, table
+from siberia_experiments.cli import main
+from siberia_experiments.fitting import fitted
+from siberia_experiments.play import THEME, NotUnderstood, Session, in_background, menu, new_game, understood
+from siberia_experiments.saved_games import load_game, save_game
+from siberia_experiments.table import Option, SeatedGame
+from tests.games import GameCase, positions
+from tests.processes import ROOT
+
+WIDTH = 80
+
+both_games = pytest.mark.parametrize("game", GAMES)
+
+#: By game: options on the command line under which a game is over soon.
+SHORT = {"card": "max_turns=12", "board": "max_rounds=2,sides=random"}
+
+
+class Search(SearchAgent):
+    """Stands in for a search: ranks the legal actions by what a sample of the view says, in no time."""
+
+    def start(self, variant: Variant, seed: int = 0) -> None:
+        pass
+
+    def search(self, view: View) -> SearchResult:
+        actions = np.array(view.legal_actions[::-1])
+        scores = np.full((len(actions), view.variant.num_players), float(view.sample(5)[0].generator % 7))
+        return SearchResult(actions, np.arange(len(actions))[::-1], scores, scores / 10, 25, 250, 0.5)
+
+
+@pytest.fixture(autouse=True)
+def _few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "SAMPLES", 4)
+
+
+def short_game(name: str, seat: int = 1, players: int = 2, seed: int = 3) -> SeatedGame:
+    """A game against random players that is over soon, in which much can be hidden."""
+    variant = find_game(name).variant(players, {"max_turns": 12} if name == "card" else {"max_rounds": 2})
+    return new_game(variant, seed, seat, ["random"])
+
+
+def at_random(game: SeatedGame, rng: np.random.Generator) -> int:
+    return int(rng.choice(np.flatnonzero(game.mask)))
+
+
+class Person:
+    """Types what a script says; asserts that it is asked; then there is no more input."""
+
+    def __init__(self, *script: str | type[BaseException]) -> None:
+        self.script = list(script)
+        self.prompts: list[str] = []
+
+    def __call__(self, prompt: str) -> str:
+        self.prompts.append(prompt)
+        if not self.script:
+            raise EOFError
+        typed = self.script.pop(0)
+        if isinstance(typed, type):
+            raise typed
+        return typed
+
+
+class First(Person):
+    """Goes on with the first move for ever."""
+
+    def __call__(self, prompt: str) -> str:
+        return super().__call__(prompt) if self.script else "1"
+
+
+def session(
+    tmp_path: Path, game: SeatedGame, read: Callable[[str], str], bots: dict[int, Agent] | None = None, **console: Any
+) -> tuple[Session, StringIO]:
+    out = StringIO()
+    screen = Console(file=out, theme=THEME, highlight=False, **{"width": 100, "height": 24, **console})
+    if bots is None:
+        bots = play.seat_agents(game)
+    return Session(game, bots, screen, read, tmp_path / "game.save.json", Search()), out
+
+
+def played(tmp_path: Path, game: SeatedGame, *script: str) -> tuple[bool, str, Session]:
+    """A session with a script: whether it came to the end, what was on the screen, and the session."""
+    sitting, out = session(tmp_path, game, Person(*script))
+    return sitting.run(), out.getvalue(), sitting
+
+
+def finished(tmp_path: Path, game: SeatedGame, *script: str) -> tuple[Record, str]:
+    """A session that begins with a script and goes on to the end with the first move."""
+    sitting, out = session(tmp_path, game, First(*script))
+    assert sitting.run()
+    return sitting.game.record(), out.getvalue()
+
+
+# ---------------------------------------------------------------- nothing hidden is shown
+
+
+def a_copy(game: SeatedGame) -> SeatedGame:
+    found = copy.copy(game)
+    found.states, found.mask, found._lines = game.states.copy(), game.mask.copy(), list(game._lines)
+    found._withheld = {player: list(texts) for player, texts in game._withheld.items()}
+    return found
+
+
+def other_world(game: SeatedGame, generator: int) -> SeatedGame:
+    """The same game with what the person can't know dealt anew, by the rules and not by a view."""
+    world = a_copy(game)
+    loops.determinize_at(game.variant.rulesets, world.states, 0, game.seat, np.uint64(generator))
+    world._look()
+    return world
+
+
+def shown_to(game: SeatedGame) -> int:
+    """What the person has been shown of secret decisions, as a number; nothing while they are secret."""
+    if game._is_secret(game.states):
+        return 0
+    return int(shown(game.variant.rulesets[0], game.states[0], game.seat))
+
+
+def screen_of(tmp_path: Path, game: SeatedGame) -> str:
+    """Everything that the person can get to see before a decision: table, moves, hints, help."""
+    sitting, out = session(tmp_path, game, Person("t", "h", "?", "7777", "u", "s"), bots={})
+    assert not sitting.run()
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_the_screen_shows_nothing_that_the_seat_may_not_see(case: GameCase, players: int, tmp_path: Path) -> None:
+    differing = 0
+    game = short_game(case.name, players - 1, players)
+    rng = np.random.default_rng(1)
+    while not game.over:
+        if game.on_turn and len(game.decisions) % 2 == 0:
+            world = other_world(game, int(rng.integers(2**62)))
+            assert screen_of(tmp_path, world) == screen_of(tmp_path, game)
+            differing += world.states.tobytes()[8:] != game.states.tobytes()[8:]  # but for the generator
+        game.take(at_random(game, rng))
+    assert differing >= 4
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_what_is_told_of_a_decision_is_the_same_in_all_worlds_that_the_seat_takes_for_possible(
+    case: GameCase, players: int
+) -> None:
+    """Any action in any world that leads to what the person sees must be told in the same words."""
+    rng = np.random.default_rng(2)
+    others_hidden = own = others = 0
+    for seed in range(3):
+        game = short_game(case.name, seed % players, players, seed)
+        while not game.over:
+            before, player = a_copy(game), game.player
+            action = at_random(game, rng)
+            told, seen = game.take(action), game._seen(game.states)
+            for generator in range(3):
+                for other_action in np.flatnonzero(other_world(before, generator).mask):
+                    world = other_world(before, generator)
+                    told_there = world.take(int(other_action))
+                    if world._seen(world.states) == seen and shown_to(world) == shown_to(game):
+                        assert told_there == told
+                        own += player == game.seat
+                        others += player != game.seat
+                        others_hidden += player != game.seat and world.states.tobytes()[8:] != game.states.tobytes()[8:]
+    assert own >= 10
+    assert others >= 50
+    assert others_hidden >= 50
+
+
+def test_other_players_cards_are_counted_and_own_ones_named() -> None:
+    game = short_game("card", seat=0)
+    drawn: dict[int, list[str]] = {0: [], 1: []}
+    rng = np.random.default_rng(3)
+    while not game.over:
+        player = game.player
+        drawn[player] += [line for line in game.take(at_random(game, rng)) if "draw" in line.split(":")[0]]
+    assert drawn[0]
+    assert drawn[1]
+    assert all(any(kind in line for kind in KINDS) and line.startswith("  you draw ") for line in drawn[0])
+    assert all(re.fullmatch(r"  player_1 draws [12] cards?", line) for line in drawn[1])
+
+
+def test_B29_what_others_placed_is_told_when_all_have_placed(tmp_path: Path) -> None:
+    game = short_game("board", seat=1, players=3)
+    rng = np.random.default_rng(4)
+    told: list[str] = []
+    secret: dict[int, list[str]] = {}
+    revealed = 0
+    while not game.over:
+        placing, player = bool(game.states[0].phase == PLACE), game.player
+        if rng.random() < 0.2:  # as after a resume or an undo
+            game = game.rewound(len(game.decisions))
+        drawn = list(game.states[0].drawn[player])
+        number = int(game.states[0].placed)
+        told = game.take(at_random(game, rng))
+        if placing and player != game.seat:
+            assert not any(line.startswith(f"player_{player}:") for line in told)
+            secret.setdefault(player, []).append(BOARD_KINDS[drawn[number]])
+        decided = [line for line in told if " decided: " in line]
+        if placing and game.states[0].phase != PLACE:
+            assert len(decided) == 2
+            for other, kinds in secret.items():
+                (line,) = [line for line in decided if line.startswith(f"player_{other} decided: ")]
+                assert re.findall(r"(\S+) at \w+", line) == kinds
+            secret.clear()
+            revealed += 1
+        else:
+            assert not decided
+    assert revealed == 2  # rounds
+
+
+def test_notes_say_what_an_action_brings_and_never_what_chance_would_bring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "SAMPLES", 24)
+    rng = np.random.default_rng(5)
+    notes: dict[str, set[str]] = {}
+    for seed in range(2):
+        game = new_game(find_game("card").variant(2, {"max_turns": 30}), seed, 0, ["random"])
+        while not game.over:
+            if game.on_turn:
+                for option in game.options():
+                    notes.setdefault(option.name.split()[0], set()).add(option.note)
+                    if option.name.startswith("mine"):
+                        check_mining(game, option)
+            game.take(at_random(game, rng))
+    assert any(re.fullmatch(r"brings \w+ \d000(, \w+ \d000)*; \+\$\d+000", note) for note in notes["mine"])
+    assert notes["reveal"] == notes["draw"] == {""}
+    assert "+$1000" in notes["hire"]
+
+
+def check_mining(game: SeatedGame, option: Option) -> None:
+    """C11 by hand: the leftmost face-up cards of the resource, one a worker."""
+    state, ruleset = game.states[0], game.variant.rulesets[0]
+    resource = ("gas", "charcoal", "oil", "gold", "diamond").index(option.name.split()[1])
+    values = [
+        int(ruleset.card_value[number])
+        for number, face_up in zip(state.row, state.face_up, strict=True)
+        if number >= 0 and face_up and ruleset.card_resource[number] == resource
+    ][: int(state.workers[game.seat])]
+    wanted = ", ".join(f"{option.name.split()[1]} {value}000" for value in values) or "nothing"
+    assert option.note.removeprefix("brings ").split(";")[0] == wanted
+
+
+# ---------------------------------------------------------------- what is typed
+
+
+OPTIONS = [
+    Option(number, 10 * number, name, "")
+    for number, name in enumerate(
+        ("draw 0", "draw 1", "mine gas", "mine gold", "hire worker", "hire salesman gas", "hire salesman salesman"), 1
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("4", "mine gold"),
+        (" 04 ", "mine gold"),
+        ("mine gold", "mine gold"),
+        ("MINE  Gold", "mine gold"),
+        ("mine go", "mine gold"),
+        ("m go", "mine gold"),
+        ("hi w", "hire worker"),
+        ("hire salesman g", "hire salesman gas"),
+        ("draw 1", "draw 1"),
+        ("h", "h"),
+        ("hint", "h"),
+        ("u", "u"),
+        ("undo", "u"),
+        ("U!", "u!"),
+        ("q", "s"),
+        ("quit", "s"),
+        ("?", "?"),
+        ("t", "t"),
+    ],
+)
+def test_moves_and_commands_are_understood(typed: str, wanted: str) -> None:
+    answer = understood(typed, OPTIONS)
+    assert (answer.name if isinstance(answer, Option) else answer) == wanted
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("0", "there is no move 0; the moves are 1 to 7"),
+        ("8", "there is no move 8; the moves are 1 to 7"),
+        ("9" * 5000, "there is no move 999999999"),
+        ("-1", "'-1' is no move now"),
+        ("mine", "'mine' could be: mine gas, mine gold"),
+        ("mine oil", "'mine oil' is no move now"),
+        ("mine gold now", "'mine gold now' is no move now"),
+        ("\x1b[A", r"'\x1b[A' is no move now"),
+        ("", ""),
+        ("²", "'²' is no move now"),
+    ],
+)
+def test_what_is_not_understood_is_answered(typed: str, message: str) -> None:
+    with pytest.raises(NotUnderstood) as error:
+        understood(typed, OPTIONS)
+    assert str(error.value).startswith(message)
+
+
+def test_enter_takes_the_only_move() -> None:
+    assert understood("", OPTIONS[:1]) is OPTIONS[0]
+
+
+def test_the_menu_groups_moves_by_their_first_word_and_fits() -> None:
+    options = [Option(n, n, f"{verb} {n}", "x" * (n * 7 % 90)) for n, verb in enumerate("aaaabbbbccccc", 1)]
+    lines = menu(options, WIDTH)
+    assert max(map(len, lines)) <= WIDTH
+    assert re.sub(r"\s+", "", "".join(lines)) == re.sub(r"\s+", "", "".join(f"{o.number}{o}" for o in options))
+    firsts = [re.findall(r"\b([abc]) \d", line) for line in lines]
+    assert all(len(set(found)) <= 1 for found in firsts)
+
+
+# ---------------------------------------------------------------- a session
+
+
+@both_games
+def test_a_game_is_played_to_its_end_and_its_record_is_in_order(game: str, tmp_path: Path) -> None:
+    record, screen = finished(tmp_path, short_game(game, players=3))
+    path = tmp_path / "record.jsonl"
+    play.write_records(path, [record])
+    assert next(read_records(path)).lines == record.lines
+    assert record.header["agents"] == ["random", "person", "random"]
+    assert "Final scores" in screen
+    for player, score in enumerate(record.end["scores"]):
+        who = f"player_{player}" + (" (you)" if player == 1 else "")
+        won = " +(wins|shares the win)" if player in record.end["winners"] else " *"
+        assert re.search(rf"^ *{re.escape(who)} +(random|person) +\${score}{won}$", screen, re.M)
+    assert screen.count(" wins") + screen.count("shares the win") == len(record.end["winners"])
+    assert "Taken back" not in screen
+
+
+def test_moves_are_taken_by_number_and_by_name(tmp_path: Path) -> None:
+    game = short_game("card", seat=0)
+    names = [option.name for option in game.options()]
+    done, screen, sitting = played(tmp_path, game, "2", "draw", "dr 1")
+    assert not done
+    own = [name for player, name in sitting.game.decisions if player == 0]
+    assert own[:2] == [names[1], "draw 1"]
+    assert "'draw' could be: draw 0, draw 1, draw 2" in screen
+    assert f"you: {names[1]}" in screen
+
+
+def test_others_moves_are_told(tmp_path: Path) -> None:
+    _, screen, sitting = played(tmp_path, short_game("card", seat=0), "1", "1")
+    for player, name in sitting.game.decisions:
+        assert f"{'you' if player == 0 else f'player_{player}'}: {name}" in screen
+
+
+def test_help_names_every_command(tmp_path: Path) -> None:
+    _, screen, _ = played(tmp_path, short_game("card"), "?")
+    for key, meaning in play.COMMANDS.items():
+        assert f"  {key}  {meaning}" in screen
+
+
+def test_the_table_is_shown_whole_once_a_turn_and_when_asked_for(tmp_path: Path) -> None:
+    title = ": seen by player_0"
+    _, screen, _ = played(tmp_path, short_game("card", seat=0), "1")  # reveal; then draw or act
+    assert screen.count(title) == 1
+    _, screen, _ = played(tmp_path, short_game("card", seat=0), "1", "t")
+    assert screen.count(title) == 2
+
+
+def test_a_short_window_leaves_out_the_tallest_part_where_that_helps(tmp_path: Path) -> None:
+    def screen(**console: Any) -> str:
+        sitting, out = session(tmp_path, short_game("card", seat=0), Person(), force_terminal=True, **console)
+        sitting.run()
+        return out.getvalue()
+
+    assert "salesman" in re.sub(r"(?s).*discovers", "", screen(height=60)) or "supply" in screen(height=60)
+    assert "supply" not in screen(height=24)
+    assert "t shows the whole table" in screen(height=24)
+    assert "supply" in screen(height=9)  # nothing would help
+
+
+@both_games
+def test_hints_rank_the_moves(game: str, tmp_path: Path) -> None:
+    sitting = short_game(game, seat=0)
+    options = sitting.options()
+    _, screen, session_after = played(tmp_path, sitting, "h")
+    assert "25 simulations in 0.5 s" in screen
+    best = options[-1]
+    rows = [line for line in screen.splitlines() if re.match(rf" *{best.number} +{best.name} ", line)]
+    assert re.search(r" \$\d+ +\$\d+ +\d+%$", rows[-1].rstrip())
+    assert session_after.game.decisions == sitting.decisions
+
+
+# ---------------------------------------------------------------- undo
+
+
+def test_a_move_that_brought_nothing_new_is_taken_back_at_once(tmp_path: Path) -> None:
+    game = short_game("board", seat=0)
+    for _ in range(5):  # the sides; the first counters are drawn with the last of them
+        game.take(int(np.flatnonzero(game.mask)[0]))
+    before = game.decisions
+    _, screen, sitting = played(tmp_path, game, "place research", "place research", "u", "u")
+    assert screen.count("taken back: place research") == 2
+    assert sitting.game.decisions == before
+    assert sitting.looks_ahead == 0
+
+
+def test_what_could_not_be_foreseen_is_not_taken_back_without_a_word(tmp_path: Path) -> None:
+    game = short_game("card", seat=0)
+    first = game.options()[0].name
+    assert first.startswith("reveal")
+    _, screen, sitting = played(tmp_path, game, first, "u")
+    assert [name for _, name in sitting.game.decisions] == [first]
+    assert "u! takes your decision back all the same" in " ".join(screen.split())
+    _, screen, sitting = played(tmp_path, game.rewound(0), first, "u!", "u")
+    assert sitting.game.decisions == []
+    assert sitting.looks_ahead == 1
+    assert "there is no decision of yours to take back" in screen
+    assert load_game(sitting.save_path)[1] == 1
+
+
+def test_looks_ahead_are_told_at_the_end(tmp_path: Path) -> None:
+    _, screen = finished(tmp_path, short_game("card", seat=0), "1", "u!", "1", "1", "u!")
+    assert "Taken back with knowledge of what followed: 2 decisions." in screen
+
+
+@both_games
+def test_the_record_knows_nothing_of_moves_taken_back(game: str, tmp_path: Path) -> None:
+    """The same game as if the moves that stand had been made at once; the others answer them alike."""
+    plain, _ = finished(tmp_path, short_game(game, seat=0))
+    undone, _ = finished(tmp_path, short_game(game, seat=0), "1", "2", "u!", "1", "1", "1", "u!", "u!")
+    assert undone.lines == plain.lines
+
+
+@both_games
+def test_taking_everything_back_leads_to_the_first_decision(game: str, tmp_path: Path) -> None:
+    sitting = short_game(game, seat=1)
+    _, _, after = played(tmp_path, sitting, *["1"] * 6, *["u!"] * 6)
+    again = short_game(game, seat=1)
+    while not again.on_turn:
+        again.take(after._move_of(again.player) if again is after.game else next_bot_move(again))
+    assert after.game.states.tobytes() == again.states.tobytes()
+    assert after.game.decisions == again.decisions
+
+
+def next_bot_move(game: SeatedGame) -> int:
+    """What a random player answers, computed without a session."""
+    bot = RandomAgent()
+    bot.start(game.variant, play.derived_seed(game.seed, play.FIRST_BOT_STREAM + game.player, len(game.decisions)))
+    return bot.act(game.view())
+
+
+# ---------------------------------------------------------------- saves
+
+
+@both_games
+def test_the_game_is_saved_after_every_decision(game: str, tmp_path: Path) -> None:
+    saved: list[int] = []
+
+    class Watching(Person):
+        def __call__(self, prompt: str) -> str:
+            saved.append(len(load_game(tmp_path / "game.save.json")[0].decisions))
+            return super().__call__(prompt)
+
+    sitting, _ = session(tmp_path, short_game(game), Watching("1", "1", "1"))
+    assert not sitting.run()
+    assert len(saved) == 4
+    assert saved == sorted(set(saved))
+    assert saved[-1] == len(sitting.game.decisions)
+
+
+@both_games
+@pytest.mark.parametrize("stop", [EOFError, KeyboardInterrupt, "s"])
+def test_a_resumed_game_goes_on_as_it_would_have(game: str, stop: Any, tmp_path: Path) -> None:
+    plain, _ = finished(tmp_path, short_game(game, players=3))
+    sitting, _ = session(tmp_path, short_game(game, players=3), Person("1", "1", stop))
+    try:
+        assert not sitting.run()
+    except KeyboardInterrupt:
+        assert stop is KeyboardInterrupt
+    resumed, looks_ahead = load_game(sitting.save_path)
+    assert looks_ahead == 0
+    assert resumed.seat == 1
+    assert resumed.states.tobytes() == sitting.game.states.tobytes()
+    assert finished(tmp_path, resumed)[0].lines == plain.lines
+
+
+def test_a_game_with_components_of_its_own_is_resumed(tmp_path: Path) -> None:
+    tables = find_game("card").read_components(None).as_json()
+    tables["salesmen"]["gas"] = 9
+    game = new_game(find_game("card").variant(2, {"edition": "oya"}, tables), 9, 0, ["random"])
+    save_game(tmp_path / "save", game)
+    resumed, _ = load_game(tmp_path / "save")
+    assert resumed.header == game.header
+    assert resumed.variant.components == game.variant.components
+
+
+def saved(tmp_path: Path) -> tuple[Path, str]:
+    game = short_game("card")
+    rng = np.random.default_rng(6)
+    for _ in range(8):
+        game.take(at_random(game, rng))
+    path = tmp_path / "game.save.json"
+    save_game(path, game)
+    return path, path.read_text(encoding="utf-8")
+
+
+def test_a_save_that_is_cut_off_or_changed_anywhere_is_refused(tmp_path: Path) -> None:
+    path, text = saved(tmp_path)
+    rng = np.random.default_rng(7)
+    damages = [text[:length] for length in rng.integers(0, len(text) - 2, 20)]
+    for place in rng.integers(0, len(text) - 1, 60):
+        sign = "0" if text[place] != "0" else "1"
+        damages.append(text[:place] + sign + text[place + 1 :])
+    for damaged in damages:
+        path.write_text(damaged, encoding="utf-8")
+        with pytest.raises(ConfigurationError, match=r"^save: ") as error:
+            load_game(path)
+        assert "\n" not in str(error.value)
+        assert path.read_text(encoding="utf-8") == damaged
+
+
+def resealed(text: str, **changes: Any) -> str:
+    """A save that was changed on purpose, with the right digest."""
+    content = {**json.loads(text), **changes}
+    del content["check"]
+    return json.dumps({**content, "check": saved_games._check(content)})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (lambda text: "", "is no saved game, or is damaged"),
+        (lambda text: "[1]", "is no saved game, or is damaged"),
+        (lambda text: "[" * 100_000, "is no saved game, or is damaged"),
+        (lambda text: "\x00\xff", "is no saved game, or is damaged"),
+        (lambda text: '{"format": "siberia-record/1"}', "has the format 'siberia-record/1'; this version reads"),
+        (lambda text: '{"format": "siberia-save/1"}', "is damaged or has been edited"),
+        (lambda text: resealed(text, seat="1"), "seat is '1'"),
+        (lambda text: resealed(text, seat=2), "seat: 2; a game of 2 has the seats 0 to 1"),
+        (lambda text: resealed(text, decisions=[["draw 0"]]), "a decision is not the name of an action"),
+        (lambda text: resealed(text, decisions=["draw 0", "fly"]), "decision 1, 'draw 0', is not legal there"),
+        (lambda text: resealed(text, decisions=[]), "by a version of the suite that plays this game otherwise"),
+        (lambda text: resealed(text, header={}), "its header: expected a header"),
+        (
+            lambda text: resealed(text, header={**json.loads(text)["header"], "game": "chess"}),
+            'its header: no game "chess"',
+        ),
+        (
+            lambda text: resealed(text, header={**json.loads(text)["header"], "num_players": 9}),
+            "its header: num_players: 9",
+        ),
+    ],
+)
+def test_a_foreign_save_is_refused_in_one_line(
+    tmp_path: Path, content: Callable[[str], str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, text = saved(tmp_path)
+    path.write_text(content(text), encoding="utf-8")
+    before = contents(tmp_path)
+    assert message in refused(capsys, "card", "--resume", str(path))
+    assert contents(tmp_path) == before
+
+
+def test_a_save_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, text = saved(tmp_path)
+
+    def killed(*arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", killed)
+    with pytest.raises(ConfigurationError, match=r"save: can't write .*: No space left on device"):
+        save_game(path, short_game("card"))
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    assert path.read_text(encoding="utf-8") == text
+
+
+# ---------------------------------------------------------------- other players that fail
+
+
+class Failing(Agent):
+    """Raises, or gives what it is told to give."""
+
+    name = "failing"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def act(self, view: View) -> int:
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        answer: int = self.answer
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (ValueError("no idea\nat all"), r"player_0 \(random\) has failed: ValueError: no idea at all; "),
+        (SystemExit(3), r"player_0 \(random\) has failed: SystemExit: 3; "),
+        (9999, r"player_0 \(random\) has chosen 9999, which is not legal; "),
+        (-1, r"has chosen -1, which is not legal; "),
+        (None, r"has chosen None, which is not legal; "),
+        (True, r"has chosen True, which is not legal; "),
+    ],
+)
+def test_a_player_that_fails_ends_the_game_and_the_save_stays(tmp_path: Path, answer: Any, message: str) -> None:
+    sitting, out = session(tmp_path, short_game("card"), Person(), {0: Failing(answer)})
+    with pytest.raises(SiberiaError, match=message + "the game is saved; go on with: siberia play card") as error:
+        sitting.run()
+    assert load_game(sitting.save_path)[0].decisions == []
+    shown = out.getvalue() + str(error.value)
+    assert "\n" not in str(error.value)
+    assert not any(kind in shown for kind in KINDS)  # the legal actions could show the other one's hand
+
+
+# ---------------------------------------------------------------- thinking
+
+
+def test_a_spinner_shows_after_a_while_and_typed_text_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(RandomAgent):
+        def act(self, view: View) -> int:
+            time.sleep(0.2)
+            return super().act(view)
+
+    monkeypatch.setattr(play, "PATIENCE", 0.01)
+    forgotten: list[int] = []
+    sitting, out = session(tmp_path, short_game("card"), Person(), {0: Slow()}, force_terminal=True)
+    sitting.forget = lambda: forgotten.append(1)
+    assert not sitting.run()
+    assert "player_0 (random) is thinking" in out.getvalue()
+    assert forgotten
+
+
+def test_ctrl_c_is_heard_while_another_player_thinks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(play, "PATIENCE", 0.01)
+
+    def busy() -> Any:
+        raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        in_background(lambda: time.sleep(2), busy)
+    assert time.monotonic() - started < 1.5
+
+
+# ---------------------------------------------------------------- windows of 80 columns
+
+
+def test_views_lose_nothing_but_filling_in_80_columns(case: GameCase) -> None:
+    for players in (2, 3, 4):
+        variant, found = positions(case.game, players, players, case.short)
+        for states in found[:: max(1, len(found) // 8)]:
+            game = SeatedGame(variant, 0, ["x"] * players, players - 1)
+            game.states[:] = states
+            text = game.text()
+            parts = fitted(text, WIDTH)
+            lines = [line for part in parts for line in part.lines]
+            assert max(map(len, lines)) <= WIDTH
+            assert text_signs(lines) == text_signs(text.splitlines())
+            assert [line for part in fitted(text, 100) for line in part.lines] == text.splitlines()
+
+
+def text_signs(lines: list[str]) -> str:
+    """Everything but filling and frames."""
+    return re.sub(r"[ ─│┌┐└┘├┤┬┴┼▒]", "", "".join(lines))
+
+
+def test_narrow_maps_keep_their_lines_together() -> None:
+    """Every line that goes up or down meets one in the next row, in any width."""
+    variant = find_game("board").variant(2)
+    text = SeatedGame(variant, 1, ["x", "x"], 0).text()
+    down, up = set("│┌┐├┤┬┼"), set("│└┘├┤┴┼▲")
+    for width in (100, 90, 80, 79):
+        map_part = next(part for part in fitted(text, width) if part.drawn)
+        rows = [line.ljust(100) for line in map_part.lines]
+        for above, below in pairwise(rows):
+            for column, sign in enumerate(above):
+                assert (sign in down | {"▲"}) == (below[column] in up), (width, column, above, below)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line that bad input is answered with."""
+    capsys.readouterr()
+    assert main(["play", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("siberia: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("chess", "no game 'chess'"),
+        ("card --seat 2", "--seat: 2; a game of 2 has the seats 0 to 1"),
+        ("card --seat -1", "--seat: -1"),
+        ("card --players 5", "num_players: 5"),
+        ("card --against nobody", "no agent 'nobody'"),
+        ("card --against random,random", "--against: 2 agents for 1 seat; name 1"),
+        ("card --players 4 --against random,random", "--against: 2 agents for 3 seats; name 1, or 3 (one a seat)"),
+        ("card --against learned:none.npz", "model: there is no file none.npz"),
+        ("card --hints 0", "search budget: 0; at least 1 simulation"),
+        ("card --seed -1", "seed: -1"),
+        ("card --rules edition=x", "edition"),
+        ("card --components none.json", "none.json"),
+        ("card --out there.jsonl", "--out: there.jsonl is there already"),
+        ("card --out none/game.jsonl", "--out: there is no folder none"),
+        ("card --out kept.jsonl", "--out: kept.save.json keeps a game; go on with it (--resume kept.save.json)"),
+        ("card --resume none.json", "save: can't read none.json: No such file or directory"),
+        ("card --resume .", "save: can't read .: Is a directory"),
+        ("card --resume game.save.json --seat 1", "--seat: a resumed game keeps its own; leave the option out"),
+        ("card --resume game.save.json --against greedy", "--against: a resumed game keeps its own"),
+        ("board --resume game.save.json", "--resume: game.save.json keeps a game of card, not of board"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    arguments: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path)
+    Path("there.jsonl").touch()
+    Path("kept.save.json").touch()
+    before = contents(tmp_path)
+    assert message in refused(capsys, *arguments.split())
+    assert contents(tmp_path) == before
+
+
+def test_agents_sit_in_the_order_of_the_seats_behind_the_person() -> None:
+    variant = find_game("card").variant(4)
+    assert new_game(variant, 1, 1, ["random", "greedy", "learned:x"]).agents == (
+        "learned:x",
+        "person",
+        "random",
+        "greedy",
+    )
+    assert new_game(variant, 1, 3, ["greedy"]).agents == ("greedy", "greedy", "greedy", "person")
+
+
+def test_games_without_a_name_overwrite_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("play-card-1.jsonl").touch()
+    Path("play-card-2.save.json").touch()
+    assert play.new_files("card", None) == (Path("play-card-3.jsonl"), Path("play-card-3.save.json"))
+    assert play.resumed_record(Path("play-card-2.save.json"), None) == Path("play-card-2.jsonl")
+    assert play.resumed_record(Path("play-card-1.save.json"), None) == Path("play-card-1-2.jsonl")
+
+
+def test_help_teaches_by_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["play", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"siberia play {game} " in " ".join(out.split()) for game in GAMES)
+    assert max(map(len, out.splitlines())) <= WIDTH
+
+
+def test_a_game_that_ended_before_its_record_was_written_is_resumed_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    game = short_game("card")
+    rng = np.random.default_rng(8)
+    while not game.over:
+        game.take(at_random(game, rng))
+    save_game(Path("play-card-1.save.json"), game)
+    assert main(["play", "card", "--resume", "play-card-1.save.json"]) == 0
+    assert "play-card-1.jsonl: the record of the game" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["play-card-1.jsonl"]
+    assert next(read_records("play-card-1.jsonl")).lines == game.record().lines
+
+
+def test_a_record_that_cannot_be_written_leaves_the_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", StringIO("1\n" * 1000))
+
+    def refuse(*arguments: Any) -> int:
+        raise ConfigurationError("records: can't write it")
+
+    monkeypatch.setattr(play, "write_records", refuse)
+    assert main(["play", "card", "--against", "random", "--rules", "max_turns=4"]) == 2
+    assert capsys.readouterr().err.endswith("siberia: records: can't write it\n")
+    assert load_game(Path("play-card-1.save.json"))[0].over
+
+
+# ---------------------------------------------------------------- in a real terminal
+
+#: Makes the terminal the one whose Ctrl-C it hears, and becomes the command.
+COMMAND = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, "-m", "siberia_experiments.cli", "play", *sys.argv[1:]])
+"""
+PROMPT = "? for help): "
+DEADLINE = 600.0  #: seconds for one answer of the child, which may have to compile
+
+
+class Terminal:
+    """The command `siberia play` in a terminal of its own."""
+
+    def __init__(self, folder: Path, *arguments: str, rows: int = 24, **settings: str) -> None:
+        paths = [str(ROOT), *(path for path in sys.path if path and Path(path) != ROOT)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TERM": "xterm-256color", **settings}
+        for name in ("NO_COLOR", "COLUMNS", "LINES", "FORCE_COLOR"):
+            if name not in settings:
+                environment.pop(name, None)
+        self.master, slave = pty.openpty()
+        termios.tcsetwinsize(slave, (rows, WIDTH))
+        self.child = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *arguments],
+            cwd=folder,
+            env=environment,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.screen = ""
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.child.poll() is None:
+            self.child.kill()
+        self.child.wait(30)
+        os.close(self.master)
+
+    def wait(self) -> str:
+        """What is on the screen up to the next prompt, or to the end."""
+        seen, deadline = "", time.monotonic() + DEADLINE
+        while not plain(seen).endswith(PROMPT):
+            ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, f"no answer; so far: {seen}"
+            try:
+                read = os.read(self.master, 65536)
+            except OSError:  # the child has closed the terminal
+                read = b""
+            if not read:
+                break
+            seen += read.decode("utf-8", errors="replace").replace("\r\n", "\n")
+        self.screen += seen
+        return seen
+
+    def type(self, text: str) -> str:
+        """Type a line and see what comes."""
+        os.write(self.master, text.encode() + b"\n")
+        return self.wait()
+
+    def interrupt(self) -> str:
+        """Press Ctrl-C."""
+        os.write(self.master, b"\x03")
+        return self.wait()
+
+    def code(self) -> int:
+        """The exit code of the command, which has to be at its end."""
+        return self.child.wait(60)
+
+
+def plain(text: str) -> str:
+    """A screen without colours and other controls."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[\x01\x02\r]", "", text)
+
+
+@both_games
+def test_in_a_real_terminal_a_game_is_played_left_resumed_and_finished(game: str, tmp_path: Path) -> None:
+    options = ("--against", "random", "--seat", "1", "--seed", "3", "--rules", SHORT[game])
+    with Terminal(tmp_path, game, *options, "--hints", "25") as terminal:
+        assert "You are player_1; you play against player_0 (random)." in plain(terminal.wait())
+        assert "you: " in plain(terminal.type("1"))
+        assert "Expected scores after 25 simulations" in plain(terminal.type("h"))
+        assert "taken back: " in plain(terminal.type("u!"))
+        assert "you: " in plain(terminal.type("1"))
+        assert "there is no move 77" in plain(terminal.type("77"))
+        save = f"play-{game}-1.save.json"
+        assert f"siberia play {game} --resume {save}" in plain(terminal.type("s"))
+        assert terminal.code() == 0
+        assert "Traceback" not in terminal.screen
+        assert re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal.screen)  # colours
+    assert [path.name for path in tmp_path.iterdir()] == [save]
+    with Terminal(tmp_path, game, "--resume", save, NO_COLOR="1") as terminal:
+        assert "player_1" in terminal.wait()
+        assert f"siberia play {game} --resume {save}" in plain(terminal.interrupt())
+        assert terminal.code() == 130
+        assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal.screen)
+        assert "Traceback" not in terminal.screen
+    with Terminal(tmp_path, game, "--resume", save, "--out", "mine.jsonl") as terminal:
+        seen = terminal.wait()
+        while terminal.child.poll() is None and "Final scores" not in seen:
+            seen = terminal.type("1")
+        assert "mine.jsonl: the record of the game" in plain(seen + terminal.wait())
+        assert terminal.code() == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.jsonl"]
+    (record,) = read_records(tmp_path / "mine.jsonl")
+    assert record.header["agents"] == ["random", "person"]
+
+
+def test_a_killed_terminal_loses_nothing(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "card", "--against", "random", "--seed", "3", "--rules", SHORT["card"]) as terminal:
+        terminal.wait()
+        terminal.type("1")
+        os.kill(terminal.child.pid, signal.SIGKILL)
+        terminal.child.wait(30)
+    (save,) = tmp_path.iterdir()
+    resumed, _ = load_game(save)
+    assert len(resumed.decisions) == 1
+    assert resumed.on_turn
+
+
+@pytest.fixture
+def piped(tmp_path: Path) -> Callable[..., tuple[int, str]]:
+    """Runs the command without a terminal, with the given input."""
+
+    def run(text: str, *arguments: str) -> tuple[int, str]:
+        paths = [str(ROOT), *(path for path in sys.path if path and Path(path) != ROOT)]
+        done = subprocess.run(
+            [sys.executable, "-m", "siberia_experiments.cli", "play", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": str(WIDTH)},
+            input=text.encode(),
+            capture_output=True,
+            timeout=DEADLINE,
+            check=False,
+        )
+        assert b"Traceback" not in done.stderr, done.stderr.decode()
+        return done.returncode, done.stdout.decode()
+
+    return run
+
+
+def test_in_a_pipe_there_are_no_controls_and_the_end_of_input_leaves_the_game_saved(
+    tmp_path: Path, piped: Callable[..., tuple[int, str]]
+) -> None:
+    code, out = piped("1\nnonsense \xff\n", "card", "--against", "random", "--rules", "max_turns=6")
+    assert code == 0
+    assert "\x1b" not in out
+    assert "go on with: siberia play card --resume play-card-1.save.json" in out
+    assert max(map(len, out.splitlines())) <= WIDTH + len(PROMPT)
+    assert len(load_game(tmp_path / "play-card-1.save.json")[0].decisions) == 1
