@@ -142,7 +142,8 @@ def _table(game: Game, rows: list[Row]) -> Table:
         "random legal play; hearts is OpenSpiel's: its C++ rollouts, and stepped from Python, reading the mask as an "
         "array, just the list of legal actions (bare), or mask and information state (all); texas_holdem is "
         "PettingZoo's, Catan is Catanatron's, random players; search is of a game's first decision, with random "
-        "playouts, and every decision that is simulated counts: in hearts, those of one whole game a simulation"
+        "playouts, and every decision that is simulated counts: in hearts, those of one whole game a simulation; a "
+        "goal with an M is for ours"
     )
     for column in ("", "ours", "beside", "theirs", "ratio", "goal"):
         table.add_column(column, justify="left" if column in ("", "beside") else "right")
@@ -152,7 +153,7 @@ def _table(game: Game, rows: list[Row]) -> Table:
         beside = f"{row.peer_name}:\nnot installed" if row.peer is None else row.peer_name
         ratio = "" if row.peer is None else f"{row.ours / row.peer:.1f}"
         goal = "" if row.goal is None else f"{row.goal:g}"
-        goal = goal if row.floor is None else f"{row.floor:,.0f}"
+        goal = goal if row.floor is None else f"{row.floor / 1e6:g} M"
         what = "" if row.what == above else row.what
         table.add_row(what, f"{row.ours:,.0f}", beside, theirs, ratio, goal)
         above = row.what

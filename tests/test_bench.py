@@ -223,7 +223,7 @@ def test_a_goal_may_be_a_rate_of_ours() -> None:
         console.print(bench._table(find_game("card"), rows))
     text = shown.get()
     (row,) = [line for line in text.splitlines() if "search  " in line]
-    assert row.split()[-3:] == ["2,000,000", "3.2", "5,000,000"]
+    assert row.split()[-4:] == ["2,000,000", "3.2", "5", "M"]
     assert max(map(len, text.splitlines())) <= 80
     assert "decision that is simulated counts" in " ".join(text.split())
 
