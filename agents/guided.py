@@ -10,6 +10,7 @@ from siberia_agents import guided_tree
 from siberia_agents.learned import LearnedAgent, Model
 from siberia_agents.network import flatten
 from siberia_agents.search import SearchAgent, Tree, check_number
+from siberia_env.errors import ModelError
 from siberia_env.game import Variant
 
 
@@ -95,8 +96,17 @@ class GuidedAgent(SearchAgent):
         self.policy = LearnedAgent(model)
 
     def start(self, variant: Variant, seed: int = 0) -> None:
-        """Check that the model is one for `variant`, and make room for searches."""
+        """Check that the model is one for `variant`, and make room for searches.
+
+        Raises:
+            ModelError: it isn't, or its value network tells of something else than the margin still to come.
+        """
         self.policy.start(variant, seed)
+        options = self.policy.model.trained.get("options", {})
+        if (options.get("reward", "margin"), options.get("shaped", True)) != ("margin", True):
+            raise ModelError(
+                "guided: the model's values are not of the margin still to come; train it with --reward margin"
+            )
         super().start(variant, seed)
 
     def new_tree(self, variant: Variant) -> Tree:

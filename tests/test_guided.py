@@ -122,7 +122,7 @@ def test_with_much_exploration_visits_follow_the_priors(case: GameCase, players:
     """The highest prior / (1 + visits) is next: seats by the method of D'Hondt."""
     model = calm_model(case, players)
     for view in decisions(case.game, players, 3, case.medium):
-        result = started(view, 101, model, exploration=1e9).search(view)
+        result = started(view, 101, model, exploration=1e9, temperature=1.0).search(view)
         priors = priors_of(view, model)
         visits = Counter[int]()
         for _ in range(100):
@@ -240,6 +240,14 @@ def test_a_model_of_another_game_or_player_count_is_refused(game: str) -> None:
     (of_three,) = decisions(find_game(game), 3, 1)
     with pytest.raises(ModelError, match="players 2"):
         agent.search(of_three)
+
+
+def test_a_model_whose_values_are_not_margins_is_refused() -> None:
+    model = small_model(2)
+    for options in ({"reward": "win"}, {"shaped": False}):
+        other = replace(model, trained={**model.trained, "options": options})
+        with pytest.raises(ModelError, match="values are not of the margin still to come"):
+            GuidedAgent(100, other).start(find_game("card").variant(2))
 
 
 def test_a_model_file_that_is_none_is_refused() -> None:
