@@ -906,6 +906,10 @@ def plain(text: str) -> str:
 
 @both_games
 def test_in_a_real_terminal_a_game_is_played_left_resumed_and_finished(game: str, tmp_path: Path) -> None:
+    warm = short_game(game, seat=0)
+    agent = SearchAgent(2)
+    agent.start(warm.variant)
+    agent.search(warm.view())  # compiled here, so that the deadlines don't wait for it
     options = ("--against", "random", "--seat", "1", "--seed", "3", "--rules", SHORT[game])
     with Terminal(tmp_path, game, *options, "--hints", "25") as terminal:
         assert "You are player_1; you play against player_0 (random)." in plain(terminal.wait())
