@@ -58,40 +58,32 @@ from siberia_env.compiled import kernel, stack_array
 from siberia_env.tables import NUM_RESOURCES
 
 # By number of players: two, three, four.
-PACE = (1.03, 1.1, 1.16)  # rows turned up a turn: hidden cards times this are the turns still to come
-READY = (0.157, 0.197, 0.24)  # how likely another player can pay for a symbol: without any card,
-READY_HAND = (0.017, 0.075, 0.059)  # for each card in the hand,
-READY_SYMBOL = (0.32, 0.32, 0.36)  # for each card expected to show the symbol
-DENY = (0.91, 0.38, 0.36)  # of what mining takes from others, by how likely they can pay for it
-RISK = (0.3, 0.43, 0.5)  # of what lies in the row that others who can pay for it will take first
-HOPE_TURNS = (5.12, 4.78, 3.82)  # own turns left below which all that helps later fades
-BONUS_HOPE = (0.59, 0.67, 0.66)  # of a mined card's bonus while its salesman is in the supply
-PROSPECT = (0.48, 0.54, 0.69)  # of a resource's hidden value a turn, in the worth of its symbol
-SALESMAN_UP = (0.9, 0.51, 0.31)  # of the bonus of a resource's cards in the row, for its salesman
-SALESMAN_HIDDEN = (0.82, 0.53, 0.45)  # of the bonus of its hidden cards
-SALESMAN_DENY = (0.95, 0.55, 0.41)  # of the most that he would bring to another player at once
-WORKERS_HOPE = (0.086, 0.167, 0.091)  # thousands, salesman of workers: for each worker left (or turn, if fewer),
-SALESMEN_HOPE = (0.57, 0.58, 0.48)  # salesman of salesmen: for each salesman left,
-INVESTORS_HOPE = (0.31, 0.24, 0.29)  # salesman of investors: for each investor left
-WORKER_2 = (0.61, 0.79, 0.92)  # thousands for each turn left: the second worker,
-WORKER_3 = (0.48, 0.39, 0.26)  # the third,
-WORKER_4 = (0.1, 0.27, 0.23)  # the fourth,
-WORKER_5 = (-0.043, -0.21, -0.22)  # each one after
-WORKER_NOW = (0.66, 0.49, 0.41)  # of what one more worker would mine from the row
-INVESTOR_TURN = (0.171, 0.179, 0.095)  # thousands for each turn left, an investor,
-INVESTOR_VALUE = (0.43, 0.32, 0.32)  # and for each thousand of his resource that is not captured
-FREE_WORKER = (0.52, 0.41, 0.43)  # thousands, a hire while the salesman of such persons is in the supply: worker,
-FREE_SALESMAN = (0.21, 0.31, 0.28)  # salesman,
-FREE_INVESTOR = (0.48, 0.31, 0.183)  # investor
-CARD = (3.16, 3.2, 3.77)  # thousands, an action card in hand, before its symbols,
-CARD_FULL = (0.159, 0.192, 0.27)  # less for each card in hand
-CARD_TURNS = (5.46, 5.28, 6.06)  # own turns left below which cards fade
-SHOWS_1 = (0.21, 0.26, 0.144)  # of a symbol's worth, the first card that shows it,
-SHOWS_2 = (0.16, 0.148, 0.122)  # the second,
-SHOWS_3 = (0.117, 0.109, 0.095)  # the third,
-SHOWS_4 = (0.125, 0.098, 0.074)  # each one after
-NEXT = (0.096, 0.089, 0.076)  # of its worth that the symbol of workers keeps when a worker is hired
+PACE = (1.03, 1.06, 1.14)  # turns still to come for each resource card that nobody has seen
+READY = (0.157, 0.175, 0.27)  # how likely another player can pay for a symbol, with no card that shows it,
+READY_SYMBOL = (0.32, 0.32, 0.37)  # more for each card expected to show it
+DENY = (0.91, 0.36, 0.33)  # of what mining takes from others, by how likely they can pay for it
+RISK = (0.3, 0.44, 0.5)  # of what lies in the row that others who can pay for it will take first
+HOPE_TURNS = (5.12, 4.91, 3.84)  # own turns left below which all that helps later fades
+BONUS_HOPE = (0.59, 0.69, 0.6)  # of a mined card's bonus while its salesman is in the supply
+PROSPECT = (0.48, 0.52, 0.67)  # of a resource's hidden value a turn, in the worth of its symbol
+SALESMAN_UP = (0.9, 0.53, 0.28)  # of the bonus of a resource's cards in the row, for its salesman
+SALESMAN_HIDDEN = (0.82, 0.53, 0.46)  # of the bonus of its hidden cards
+SALESMAN_DENY = (0.95, 0.53, 0.39)  # of the most that he would bring to another player at once
+SALESMEN_HOPE = (0.57, 0.59, 0.49)  # thousands, salesman of salesmen, for each salesman left (or turn, if fewer)
+WORKER_2 = (0.61, 0.79, 1.0)  # thousands for each turn left, the second worker,
+WORKER_3 = (0.48, 0.42, 0.21)  # the third
+WORKER_NOW = (0.66, 0.52, 0.37)  # of what one more worker would mine from the row
+INVESTOR_TURN = (0.171, 0.161, 0.081)  # thousands for each turn left, an investor,
+INVESTOR_VALUE = (0.43, 0.31, 0.34)  # and for each thousand of his resource that is not captured
+CARD = (3.16, 3.33, 4.16)  # thousands, an action card in hand, before its symbols,
+CARD_FULL = (0.159, 0.23, 0.33)  # less for each card in hand
+CARD_TURNS = (5.46, 5.19, 5.69)  # own turns left below which cards fade
+SHOWS_1 = (0.21, 0.24, 0.144)  # of a symbol's worth, the first card that shows it,
+SHOWS_2 = (0.16, 0.131, 0.112)  # the second,
+SHOWS_3 = (0.117, 0.106, 0.086)  # each one after
+PROSPECT_TURNS = 4.0  # no more own turns count for what may turn up
 KEEP_HAND = 4  # cards in hand up to which a turn that does not mine keeps the row hidden
+NO_CARD = 1000.0  # thousands, the cost of a card that the hand lacks
 NOT_ON_OFFER = -1000.0  # thousands, the value of hiring who is not in the supply
 
 
@@ -154,7 +146,6 @@ def others_ready(ruleset: Ruleset, state: State, ready: Any) -> None:
     for other in range(players):
         if other != player:
             unknown = float(state.hand_size[other])
-            basic = READY[seats] + READY_HAND[seats] * unknown
             if players == 2:
                 for kind in range(NUM_KINDS):
                     known = float(state.known[other, kind])
@@ -164,7 +155,7 @@ def others_ready(ruleset: Ruleset, state: State, ready: Any) -> None:
             for symbol in range(NUM_SYMBOLS):
                 kinds = NUM_RESOURCES if symbol < NUM_RESOURCES else NUM_PERSONS
                 expected = shown[symbol] + unknown / kinds + has_investor(state, other, symbol)
-                ready[symbol] *= 1.0 - min(1.0, max(0.0, basic + READY_SYMBOL[seats] * expected))
+                ready[symbol] *= 1.0 - min(1.0, max(0.0, READY[seats] + READY_SYMBOL[seats] * expected))
     for symbol in range(NUM_SYMBOLS):
         ready[symbol] = 1.0 - ready[symbol]
 
@@ -181,7 +172,7 @@ def appraise(ruleset: Ruleset, state: State, turns: float, value: Any, worth: An
     extra = appraise_resources(ruleset, state, turns, value, worth, after)
     appraise_persons(ruleset, state, turns, extra, value)
     worth[WORKER] = max(0.0, value[HIRE_WORKER - CARD_ACTIONS])
-    after[WORKER] = NEXT[int(ruleset.num_players) - 2] * worth[WORKER]
+    after[WORKER] = 0.0
     two_best(value, HIRE_SALESMAN - CARD_ACTIONS, HIRE_INVESTOR - CARD_ACTIONS, SALESMAN, worth, after)
     two_best(value, HIRE_INVESTOR - CARD_ACTIONS, NUM_CARD_ACTIONS, INVESTOR, worth, after)
 
@@ -251,20 +242,18 @@ def appraise_resources(ruleset: Ruleset, state: State, turns: float, value: Any,
         left_bonus = max(0, left * int(ruleset.salesman_value[resource]) - left_value)
         hire = NOT_ON_OFFER
         if salesman_on_offer(state, resource):
-            hire = salesman_now(ruleset, state, resource, fade)
+            hire = salesman_now(ruleset, state, resource)
             hire += fade * (SALESMAN_UP[seats] * up_bonus[resource] + SALESMAN_HIDDEN[seats] * left_bonus)
         value[HIRE_SALESMAN - CARD_ACTIONS + resource] = hire
         hire = NOT_ON_OFFER
         if investor_on_offer(state, resource):
             hire = person_value(ruleset, state, player, INVESTOR) + INVESTOR_TURN[seats] * turns
             hire += fade * INVESTOR_VALUE[seats] * (up_value[resource] + left_value)
-            if salesman_on_offer(state, INVESTOR):
-                hire += fade * FREE_INVESTOR[seats]
         value[HIRE_INVESTOR - CARD_ACTIONS + resource] = hire
         turn_up = float(left_value)
         if state.salesman_owner[resource] == player:
             turn_up += left_bonus
-        turn_up *= PROSPECT[seats] * min(turns, 4.0) * workers / hidden
+        turn_up *= PROSPECT[seats] * min(turns, PROSPECT_TURNS) * workers / hidden
         worth[resource] = value[resource] * (1.0 - RISK[seats] * ready[resource]) + turn_up
         after[resource] += turn_up
     return extra
@@ -279,38 +268,30 @@ def appraise_persons(ruleset: Ruleset, state: State, turns: float, extra: float,
     if worker_on_offer(ruleset, state, player):
         hire = person_value(ruleset, state, player, WORKER) + WORKER_NOW[seats] * extra * fade
         hire += turns * worker_hope(ruleset, int(state.workers[player]))
-        if salesman_on_offer(state, WORKER):
-            hire += fade * FREE_WORKER[seats]
     value[HIRE_WORKER - CARD_ACTIONS] = hire
-    salesmen, investors = 0, 0  # left in the supply
+    salesmen = 0  # left in the supply
     for symbol in range(NUM_SYMBOLS):
         salesmen += salesman_on_offer(state, symbol)
-    for resource in range(NUM_RESOURCES):
-        investors += investor_on_offer(state, resource)
     for symbol in range(NUM_RESOURCES, NUM_SYMBOLS):
         hire = NOT_ON_OFFER
         if salesman_on_offer(state, symbol):
-            hire = salesman_now(ruleset, state, symbol, fade)
-            if symbol == WORKER:
-                hire += fade * WORKERS_HOPE[seats] * min(float(state.workers_left), turns)
-            elif symbol == SALESMAN:
+            hire = salesman_now(ruleset, state, symbol)
+            if symbol == SALESMAN:
                 hire += fade * SALESMEN_HOPE[seats] * min(float(salesmen - 1), turns)
-            else:
-                hire += fade * INVESTORS_HOPE[seats] * min(float(investors), turns)
         value[HIRE_SALESMAN - CARD_ACTIONS + symbol] = hire
 
 
 @kernel
 def worker_hope(ruleset: Ruleset, workers: int) -> float:
-    """What one more worker brings in each turn left to who has `workers`, in thousands."""
+    """What one more worker brings in each turn left to who has `workers`, in thousands: the fourth and on nothing."""
     seats = int(ruleset.num_players) - 2
-    if workers < 3:
-        return WORKER_2[seats] if workers < 2 else WORKER_3[seats]
-    return WORKER_4[seats] if workers == 3 else WORKER_5[seats]
+    if workers < 2:
+        return WORKER_2[seats]
+    return WORKER_3[seats] if workers == 2 else 0.0
 
 
 @kernel
-def salesman_now(ruleset: Ruleset, state: State, symbol: int, fade: float) -> float:
+def salesman_now(ruleset: Ruleset, state: State, symbol: int) -> float:
     """What a salesman's hire gains at once, and what it keeps from whom he would help most among the others."""
     player, players = int(state.player), int(ruleset.num_players)
     gain = float(salesman_gain(ruleset, state, player, symbol))
@@ -321,8 +302,6 @@ def salesman_now(ruleset: Ruleset, state: State, symbol: int, fade: float) -> fl
                 kept = salesman_gain(ruleset, state, other, symbol) - person_value(ruleset, state, other, SALESMAN)
                 most = max(most, kept)
         gain += SALESMAN_DENY[players - 2] * most
-    if symbol != SALESMAN and salesman_on_offer(state, SALESMAN):
-        gain += fade * FREE_SALESMAN[players - 2]
     return gain
 
 
@@ -346,9 +325,9 @@ def card_fade(ruleset: Ruleset, turns: float) -> float:
 def symbol_share(ruleset: Ruleset, count: int) -> float:
     """The part of a symbol's worth that the last of `count` cards showing it brings; an investor counts as a card."""
     seats = int(ruleset.num_players) - 2
-    if count < 3:
-        return SHOWS_1[seats] if count < 2 else SHOWS_2[seats]
-    return SHOWS_3[seats] if count == 3 else SHOWS_4[seats]
+    if count < 2:
+        return SHOWS_1[seats]
+    return SHOWS_2[seats] if count == 2 else SHOWS_3[seats]
 
 
 @kernel
@@ -378,7 +357,7 @@ def drawing_worth(ruleset: Ruleset, state: State, turns: float, worth: Any) -> f
 def payment_cost(state: State, symbol: int, loss: Any) -> float:
     """What the cheapest payment for `symbol` costs the hand (C10), thousands."""
     player = int(state.player)
-    first, second, other, another = 1000.0, 1000.0, 1000.0, 1000.0  # the two cheapest that show it, and that don't
+    first, second, other, another = NO_CARD, NO_CARD, NO_CARD, NO_CARD  # the two cheapest that show it, and that don't
     for kind in range(NUM_KINDS):
         held = state.hand[player, kind]
         if held > 0:
@@ -446,7 +425,7 @@ def best_card(ruleset: Ruleset, state: State, mask: Any) -> int:
     appraise(ruleset, state, turns, value, worth, after)
     losses(ruleset, state, chosen, turns, worth, after, loss)
     showing, other = -1, -1
-    first, second, third = 1000.0, 1000.0, 1000.0  # the cheapest that shows the symbol, the two that don't
+    first, second, third = NO_CARD, NO_CARD, NO_CARD  # the cheapest that shows the symbol, the two that don't
     for kind in range(NUM_KINDS):
         if mask[PAY + kind]:
             cost = loss[kind // NUM_PERSONS] + loss[NUM_RESOURCES + kind % NUM_PERSONS]
