@@ -126,6 +126,7 @@ def test_every_game_has_its_pages() -> None:
     assert set(NUMBERED) == set(GAMES)
     for game in GAMES:
         assert {page.name for page in PAGES if page.parent == DOCS / game} == {
+            "heuristic.md",
             "rules.md",
             "actions.md",
             "observation.md",
