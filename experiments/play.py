@@ -36,6 +36,7 @@ from siberia_env.text import counted, seat_name
 from siberia_experiments.arena import derived_seed
 from siberia_experiments.display import new_table
 from siberia_experiments.fitting import Part, fitted, sentences
+from siberia_experiments.referee import described
 from siberia_experiments.saved_games import save_game
 from siberia_experiments.table import Option, SeatedGame
 
@@ -281,8 +282,7 @@ class Session:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise SiberiaError(f"{who} has failed: {reason}; {self.how_to_go_on()}") from error
+            raise SiberiaError(f"{who} has failed: {described(error)}; {self.how_to_go_on()}") from error
         legal = isinstance(action, int | np.integer) and not isinstance(action, bool) and action in view.legal_actions
         if not legal:  # the legal ones are not named: they may show what is hidden
             raise SiberiaError(f"{who} has chosen {action!r}, which is not legal; {self.how_to_go_on()}")
@@ -462,10 +462,17 @@ def seat_agents(game: SeatedGame) -> dict[int, Agent]:
     Raises:
         ConfigurationError: there is no such agent.
         ModelError: one can't play this game.
+        SiberiaError: one has failed in its `start`.
     """
     bots = {player: make_agent(spec) for player, spec in enumerate(game.agents) if player != game.seat}
     for player, agent in bots.items():
-        agent.start(game.variant, derived_seed(game.seed, FIRST_BOT_STREAM + player, 0))
+        try:
+            agent.start(game.variant, derived_seed(game.seed, FIRST_BOT_STREAM + player, 0))
+        except (SiberiaError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # whatever the code of an agent raises
+            who = f"{seat_name(player)} ({game.agents[player]})"
+            raise SiberiaError(f"{who} can't be started: {described(error)}") from error
     return bots
 
 

@@ -641,6 +641,15 @@ def test_a_player_that_fails_ends_the_game_and_the_save_stays(tmp_path: Path, an
     assert not any(kind in shown for kind in KINDS)  # the legal actions could show the other one's hand
 
 
+@pytest.mark.parametrize(("how", "reason"), [("raise", "ValueError: no idea, really"), ("odd error", "OddError")])
+def test_a_player_that_cannot_be_started_is_told_in_one_line(how: str, reason: str) -> None:
+    spec = f"tests.faulty:Unwilling:{how}"
+    game = play.new_game(find_game("card").variant(2), 1, 1, [spec])
+    with pytest.raises(SiberiaError) as error:
+        play.seat_agents(game)
+    assert str(error.value) == f"player_0 ({spec}) can't be started: {reason}"
+
+
 # ---------------------------------------------------------------- thinking
 
 
