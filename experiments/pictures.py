@@ -63,7 +63,13 @@ def scores(outcome: Outcome, title: str) -> Any:
         if len(values):
             axes.axvline(values.mean(), color=COLOUR, linewidth=1.5)
         axes.set_yticks([])
-        axes.set_ylabel(short_label(line.agent), rotation=0, horizontalalignment="right", verticalalignment="center")
+        axes.set_ylabel(
+            short_label(line.agent),
+            rotation=0,
+            horizontalalignment="right",
+            verticalalignment="center",
+            parse_math=False,
+        )
         axes.spines[["left", "top", "right"]].set_visible(False)
     rows[-1].set_xlabel("final score; the line is the mean")
     rows[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:.0f}k"))
@@ -94,7 +100,7 @@ def _intervals(axes: Any, intervals: Sequence[Interval], labels: Sequence[str]) 
     values = np.array([interval.value for interval in intervals])
     spread = [[value.value - value.low for value in intervals], [value.high - value.value for value in intervals]]
     axes.errorbar(values, rows, xerr=np.abs(spread), fmt="o", color=COLOUR, ecolor=LIGHT, elinewidth=3, capsize=0)
-    axes.set_yticks(rows, labels)
+    axes.set_yticks(rows, labels, parse_math=False)  # a path may hold $
     axes.set_ylim(len(intervals) - 0.5, -0.5)
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["left", "top", "right"]].set_visible(False)
