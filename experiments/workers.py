@@ -17,7 +17,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.sharedctypes import RawArray
@@ -125,7 +125,8 @@ class Worker:
         """Have a game played."""
         self.task = task
         self.desk[Clock.GAME] = task.game
-        self.connection.send(task)
+        with suppress(BrokenPipeError):  # it has just ended: `receive` will find out
+            self.connection.send(task)
 
     def overdue(self) -> bool:
         """Whether an agent is not back in time."""
