@@ -239,8 +239,9 @@ class Training:
         self.variant: Variant = find_game(options.game).variant(options.num_players, options.rules, options.components)
         make_folder(folder)
         th.set_num_threads(options.threads)
-        if multiplies_brain_floats():  # the heads' products too; sums and everything kept stay in float32
-            th.backends.mkldnn.matmul.fp32_precision = "bf16"  # type: ignore[attr-defined]
+        products = getattr(th.backends.mkldnn, "matmul", None)  # from torch 2.9 on
+        if products is not None and multiplies_brain_floats():
+            products.fp32_precision = "bf16"  # the heads' products too; sums and everything kept stay in float32
         th.distributions.Distribution.set_default_validate_args(False)
         self.env = _TimedVectorEnv(self.variant, options.num_envs, options.seed, options.reward)
         self.league = League(

@@ -285,7 +285,8 @@ class Seating(Protocol):
 
 def multiplies_brain_floats() -> bool:
     """Whether this processor has instructions for products of bfloat16 matrices."""
-    return bool(th.cpu._is_amx_tile_supported())
+    supported = getattr(th.cpu, "_is_amx_tile_supported", None)  # not in every version of torch
+    return supported is not None and bool(supported())
 
 
 MASKED = -1e8  #: the logit of an illegal action, as in sb3-contrib
