@@ -183,7 +183,10 @@ class Ledger:
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"--out: can't read {path}; name another folder") from error
         whole = text[: text.rfind("\n") + 1]  # a kill may have left the beginning of a row
-        header, *rows = list(csv.reader(StringIO(whole, newline=""))) or [list(COLUMNS[name])]
+        try:
+            header, *rows = list(csv.reader(StringIO(whole, newline=""))) or [list(COLUMNS[name])]
+        except csv.Error as error:
+            raise ConfigurationError(f"--out: {path} is damaged ({error}); name another folder") from error
         if header != list(COLUMNS[name]):
             raise ConfigurationError(f"--out: {path} line 1: its columns are not {','.join(COLUMNS[name])}")
         return [row if len(row) == len(header) else [""] * len(header) for row in rows]

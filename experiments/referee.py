@@ -163,8 +163,17 @@ def described(error: BaseException) -> str:
     return shortened(f"{name}: {text}" if text else name)
 
 
+def shown_as(answer: Any) -> str:
+    """An agent's answer in a message."""
+    try:
+        return repr(answer)
+    except Exception:  # an object of the agent's, or a number with too many digits to be written
+        return type(answer).__name__
+
+
 def shortened(text: str) -> str:
-    """`text`, cut where it is too long for a table."""
+    """`text` as a table can hold it: what can't be printed or encoded replaced, cut where it is too long."""
+    text = "".join(sign if sign.isprintable() else "?" for sign in text[: LONGEST_REASON + 1])
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 3] + "..."
 
 
@@ -320,7 +329,9 @@ class Referee:
         except BaseException as error:  # an answer is an object of the agent's: it may do anything
             raise ForfeitError(f"answered with {type(answer).__name__}, not with the number of an action") from error
         if isinstance(answer, bool) or not 0 <= action < variant.game.num_actions:
-            raise ForfeitError(shortened(f"answered with {answer!r}; actions are 0 to {variant.game.num_actions - 1}"))
+            raise ForfeitError(
+                shortened(f"answered with {shown_as(answer)}; actions are 0 to {variant.game.num_actions - 1}")
+            )
         player = loops.step_at(variant.rulesets, self.states, 0, action, self._observation, self._mask)
         if player == loops.ILLEGAL:
             raise ForfeitError(f"illegal action {action} ({variant.names_in_play(self.states, 0)[action]})")

@@ -48,6 +48,8 @@ def misbehave(how: str, view: View) -> Any:
         raise ValueError("no  idea,\nreally")
     if how == "odd error":
         raise OddError
+    if how == "unprintable":
+        raise ValueError("\ud800 and \x1b")
     if how == "exit":
         sys.exit(3)
     if how == "die":
@@ -61,7 +63,16 @@ def misbehave(how: str, view: View) -> Any:
         return view.legal_actions[0]
     if how == "illegal":
         return int(np.flatnonzero(view.mask == 0)[0])
-    return {"float": 1.5, "none": None, "true": True, "text": "0", "odd": Odd(), "far": 2**70, "below": -(2**31)}[how]
+    return {
+        "float": 1.5,
+        "none": None,
+        "true": True,
+        "text": "0",
+        "odd": Odd(),
+        "far": 2**70,
+        "endless": 10**5000,
+        "below": -(2**31),
+    }[how]
 
 
 class Faulty(Agent):

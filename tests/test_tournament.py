@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from siberia_experiments import referee as referee_module
 from siberia_experiments.arena import derived_seed, wilson
 from siberia_experiments.cli import main
 from siberia_experiments.ledger import Ledger
-from siberia_experiments.pictures import draw
+from siberia_experiments.pictures import draw, ratings
 from siberia_experiments.referee import NOBODY, Clock, Referee, Result, Setting, Task
 from siberia_experiments.standings import COLUMNS, Played, first_reasons, wilson_of_deals
 from siberia_experiments.tournament import Outcome, Schedule, Tournament, line_ups, rounding
@@ -169,6 +170,7 @@ def test_copies_of_an_agent_have_random_numbers_of_their_own(monkeypatch: pytest
     [
         ("raise", "ValueError: no idea, really"),
         ("odd error", "OddError"),
+        ("unprintable", "ValueError: ? and ?"),
         ("exit", "SystemExit: 3"),
         ("illegal", "illegal action "),
         ("float", "answered with float, not with the number of an action"),
@@ -177,6 +179,7 @@ def test_copies_of_an_agent_have_random_numbers_of_their_own(monkeypatch: pytest
         ("odd", "answered with Odd, not with the number of an action"),
         ("true", "answered with True; actions are 0 to "),
         ("far", "answered with 1180591620717411303424; actions are 0 to "),
+        ("endless", "answered with int; actions are 0 to "),
         ("below", "answered with -2147483648; actions are 0 to "),
         ("dawdle", "took longer than 0.15 s for a move"),
     ],
@@ -381,6 +384,7 @@ def test_a_folder_is_gone_on_with_under_the_same_settings_only(some: tuple[Tourn
         ("games.csv", b"\n0,0,0,random", b"\n0,0,0,greedy"),
         ("games.csv", b"\n1,0,0,", b"\n1,0,"),
         ("games.csv", b"\n1,0,0,", b"\n\xff,0,0,"),
+        ("games.csv", b"\n1,0,0,", b"\n" + b"1" * 200_000 + b",0,0,"),
         ("moves.csv", b"\n1,0,", b"\n5,0,"),
         ("forfeits.csv", b"\n0,1,tests", b"\n0,0,tests"),
         ("settings.json", b"{", b"["),
@@ -639,6 +643,8 @@ def test_tables_say_everything(finished: Outcome) -> None:
 
 
 def test_pictures_are_drawn(finished: Outcome, tmp_path: Path) -> None:
+    odd = replace(finished.lines[0], agent=r"learned:$\no$.npz")  # a path is no formula
+    ratings(replace(finished, lines=[odd, *finished.lines[1:]]), "A title").savefig(tmp_path / "odd.png")
     for path in draw(finished, tmp_path, "A title"):
         assert path.read_bytes().startswith(b"\x89PNG")
         assert path.stat().st_size > 5000
