@@ -12,6 +12,7 @@ from siberia_agents.network import flatten
 from siberia_agents.search import SearchAgent, Tree, check_number
 from siberia_env.errors import ModelError
 from siberia_env.game import Variant
+from siberia_env.view import View
 
 
 class GuidedTree(Tree):
@@ -108,6 +109,14 @@ class GuidedAgent(SearchAgent):
                 "guided: the model's values are not of the margin still to come; train it with --reward margin"
             )
         super().start(variant, seed)
+
+    def act(self, view: View) -> int:
+        """The most visited action; the policy's where no thread gets further than to look at the root."""
+        if self.budget.simulations is not None and self.budget.simulations <= self.threads:
+            if view.variant is not self._variant:
+                self.start(view.variant, self._seed)
+            return self.policy.act(view)
+        return super().act(view)
 
     def new_tree(self, variant: Variant) -> Tree:
         """The trees of one thread."""

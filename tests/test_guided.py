@@ -278,3 +278,12 @@ def test_options_that_there_are_none_of_are_refused(options: dict[str, Any], mes
 def test_the_policy_of_a_guided_search_is_a_learned_agents() -> None:
     model = small_model()
     assert GuidedAgent(1, model).policy.model is LearnedAgent(model).model
+
+
+@pytest.mark.parametrize(("budget", "threads"), [(1, 1), (3, 4)])
+def test_where_only_the_root_is_looked_at_the_policy_plays(case: GameCase, budget: int, threads: int) -> None:
+    model = calm_model(case, 2)
+    for view in decisions(case.game, 2, 3, case.medium):
+        policy = LearnedAgent(model)
+        policy.start(view.variant)
+        assert GuidedAgent(budget, model, threads=threads).act(view) == policy.act(view)
