@@ -130,6 +130,11 @@ def read_tables(game: str, components: Path | None) -> dict[str, Any] | None:
     return tables
 
 
+def processors() -> int:
+    """How many processors this process may use; where the system doesn't tell, how many there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _was_given(context: typer.Context, option: str) -> bool:
     source = context.get_parameter_source(option)
     return source is not None and source.name != "DEFAULT"
@@ -298,7 +303,7 @@ def tournament(
     planned = Tournament(variant, read_agents(agents), games, folder, seed, move_seconds)
     title = f"{variant.game.title}, {players} players, {planned.schedule.games} games"
     try:
-        outcome = planned.run(len(os.sched_getaffinity(0)) if jobs is None else jobs)
+        outcome = planned.run(processors() if jobs is None else jobs)
     except KeyboardInterrupt:
         typer.echo(f"stopped; {folder} has every game that was finished: the same command goes on")
         raise typer.Exit(INTERRUPTED) from None

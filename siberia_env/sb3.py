@@ -295,9 +295,9 @@ MASKED = -1e8  #: the logit of an illegal action, as in sb3-contrib
 class SelfPlayPolicy(MaskableActorCriticPolicy):
     """MaskablePPO's `MlpPolicy` with less work a decision: one softmax, and hidden layers in bfloat16.
 
-    Layers in bfloat16 are two to four times as fast where the processor multiplies matrices of it (`amx_bf16`); the
-    heads stay in float32, so that likelihoods and values keep their precision. `brain_floats` says whether; by
-    default where the processor can.
+    Layers in bfloat16 are two to four times as fast where the processor multiplies matrices of it (`amx_bf16`).
+    What the heads give is float32 (`siberia train` lets torch round their factors too). `brain_floats` says whether;
+    by default where the processor can, so runs on different processors differ.
     """
 
     def __init__(self, *args: Any, brain_floats: bool | None = None, **options: Any) -> None:
