@@ -19,6 +19,8 @@ INCREMENT = 0x9E3779B97F4A7C15
 MULTIPLIER_1 = 0xBF58476D1CE4E5B9
 MULTIPLIER_2 = 0x94D049BB133111EB
 
+SAMPLES = 2**62  #: the slot that samples of information sets come from; no game has it
+
 if PLAIN_PYTHON:
 
     def scramble(value: Any) -> Any:
@@ -72,6 +74,12 @@ def mix(seed: Any, slot: int, episode: int) -> Any:
     value = scramble(add(seed, INCREMENT))
     value = scramble(add(value, slot))
     return scramble(add(value, episode))
+
+
+@kernel
+def sample_stream(seed: Any) -> Any:
+    """The generator of the sample number `seed` (uint64): far from those of all games, those of the same seed too."""
+    return mix(seed, SAMPLES, 0)
 
 
 @kernel

@@ -188,6 +188,7 @@ RULESET = np.dtype(
             ("draw_exact", "i4"),  # C9: 1 if a player who draws must draw as many as allowed
             ("must_act_when_full", "i4"),  # C9: 1 if a full hand must act
             ("worker_cap", "i4"),  # C13: the most workers a player may have
+            ("reshuffle_at_once", "i4"),  # C14: 1 if the discard pile is shuffled as soon as the stack is used up
             ("workers", "i4"),  # C4: in the box
             ("num_action_cards", "i4"),
             ("num_resource_cards", "i4"),
@@ -202,11 +203,11 @@ RULESET = np.dtype(
     )
 )
 
-#: C9, C13: an edition overrides the rule that differs and nothing else.
+#: C9, C13, C14: an edition overrides the rule that differs and nothing else.
 EDITIONS: dict[str, dict[str, int]] = {
     "dlp": {},
     "oya": {"draw_exact": 1, "must_act_when_full": 1},
-    "digital": {"draw_exact": 1, "worker_cap": 5},
+    "digital": {"draw_exact": 1, "worker_cap": 5, "reshuffle_at_once": 0},
 }
 DEFAULT_EDITION = "dlp"
 DEFAULT_MAX_TURNS = 400  #: C17
@@ -243,6 +244,7 @@ def make_ruleset(num_players: int, rules: Mapping[str, Any], components: Compone
     ruleset.edition = list(EDITIONS).index(rules["edition"])
     ruleset.max_turns = -(-rules["max_turns"] // num_players) * num_players  # C17: whole rounds
     ruleset.worker_cap = WORKERS
+    ruleset.reshuffle_at_once = 1
     for option, value in EDITIONS[rules["edition"]].items():
         ruleset[option] = value
     ruleset.workers = components.workers

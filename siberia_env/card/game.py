@@ -11,6 +11,7 @@ from siberia_env.card.components import (
     make_ruleset,
     read_components,
 )
+from siberia_env.card.determinize import determinize
 from siberia_env.card.state import STATE
 from siberia_env.game import Game
 
@@ -34,7 +35,7 @@ GAME = Game(
         "observe": observation.observe,
         "observe_hidden": observation.observe_hidden,
         "scores": rules.scores,
-        "determinize": rules.determinize,
+        "determinize": determinize,
     },
     num_actions=NUM_ACTIONS,
     outcome_size=ACTION_CARDS + RESOURCE_CARDS,

@@ -39,6 +39,8 @@ from siberia_env.card.rules import (
     can_pay,
     has_investor,
     investor_on_offer,
+    known_among_others,
+    known_in_hand,
     may_reveal,
     person_value,
     salesman_gain,
@@ -76,7 +78,14 @@ BLOCKS: tuple[Block, ...] = (
     Block("hand", (NUM_KINDS,), "observer", KIND_UNIT, "own action cards by kind"),
     Block("symbols", (NUM_SYMBOLS,), "observer", HAND_LIMIT, "own action cards that show the symbol"),
     Block("hand_sizes", (MAX_PLAYERS,), "all", HAND_LIMIT, "action cards in hand"),
-    Block("known_hand", (NUM_KINDS,), "all", KIND_UNIT, "2 players: cards the observer knows in the other hand"),
+    Block(
+        "known_hand",
+        (NUM_KINDS,),
+        "observer",
+        KIND_UNIT,
+        "cards the observer knows the others to hold together: their hands at the last reshuffle less what they paid "
+        "since",
+    ),
     Block("exposed_hand", (NUM_KINDS,), "all", KIND_UNIT, "2 players: own cards that the other one knows"),
     Block("row_resource", (ROW_SLOTS, NUM_RESOURCES), "all", 1, "resource of the slot's face-up card, one-hot"),
     Block("row_value", (ROW_SLOTS,), "all", VALUE_UNIT, "thousands printed on the slot's face-up card"),
@@ -96,7 +105,13 @@ BLOCKS: tuple[Block, ...] = (
         "own score less the best other one (first number), less that of seats 1 to 3, thousands",
         signed=True,
     ),
-    Block("unseen_actions", (NUM_KINDS,), "observer", KIND_UNIT, "action cards the observer can't place, by kind"),
+    Block(
+        "unseen_actions",
+        (NUM_KINDS,),
+        "observer",
+        KIND_UNIT,
+        "action cards by kind that lie in the stack or in a hand, neither in the own nor in `known_hand`",
+    ),
     Block("unseen_resources", (NUM_RESOURCES,), "all", 10, "resource cards nobody has seen, by resource"),
     Block("unseen_value", (NUM_RESOURCES,), "all", VALUE_UNIT, "mean printed value of those, thousands"),
     Block("discard", (NUM_KINDS,), "all", KIND_UNIT, "discard pile by kind"),
@@ -247,7 +262,7 @@ def _what_if(ruleset: Ruleset, state: State, player: int, quantities: Any) -> No
 
 @kernel_part
 def _own_hand(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
-    """`payable`, `payment`, `hand`, `symbols`, and the known parts of hands."""
+    """`payable`, `payment`, `hand`, `symbols`, and what the other one of two players knows of the hand."""
     for symbol in range(NUM_SYMBOLS):
         quantities[SYMBOL_COUNTS + symbol] = state.symbols[player, symbol]
         quantities[PAYMENT + symbol] = fewest_cards(state, player, symbol)
@@ -264,8 +279,7 @@ def _own_hand(ruleset: Ruleset, state: State, player: int, quantities: Any) -> N
         quantities[HAND + kind] = state.hand[player, kind]
     if ruleset.num_players == 2:
         for kind in range(NUM_KINDS):
-            quantities[KNOWN_HAND + kind] = state.known[1 - player, kind]
-            quantities[EXPOSED_HAND + kind] = state.known[player, kind]
+            quantities[EXPOSED_HAND + kind] = known_in_hand(state, player, kind)
 
 
 @kernel_part
@@ -321,14 +335,13 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
 
 @kernel_part
 def _unseen(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
-    """Unseen cards, the discard pile and the sizes of the stacks; of `unseen_value` the sum."""
+    """Known and unseen cards, the discard pile and the sizes of the stacks; of `unseen_value` the sum."""
     for kind in range(NUM_KINDS):
+        known = known_among_others(state, player, kind)
         unseen = int(ruleset.action_cards[kind]) - int(state.hand[player, kind]) - int(state.discard[kind])
-        quantities[UNSEEN_ACTIONS + kind] = unseen
+        quantities[KNOWN_HAND + kind] = known
+        quantities[UNSEEN_ACTIONS + kind] = unseen - known
         quantities[DISCARD + kind] = state.discard[kind]
-    if ruleset.num_players == 2:
-        for kind in range(NUM_KINDS):
-            quantities[UNSEEN_ACTIONS + kind] -= int(state.known[1 - player, kind])
     face_up, values = 0, 0  # for all resources in one number
     for slot in range(ROW_SLOTS):
         shown = int(state.face_up[slot])

@@ -27,7 +27,6 @@ from siberia_env.card.actions import (
     REVEAL,
 )
 from siberia_env.card.components import (
-    ACTION_CARDS,
     FACE_UP_AT_START,
     HAND_AT_START,
     HAND_LIMIT,
@@ -36,7 +35,6 @@ from siberia_env.card.components import (
     NUM_PERSONS,
     NUM_SYMBOLS,
     PERSON_VALUE,
-    RESOURCE_CARDS,
     ROW_SLOTS,
     SALESMAN,
     WORKER,
@@ -59,7 +57,8 @@ from siberia_env.card.state import (
     State,
 )
 from siberia_env.compiled import kernel
-from siberia_env.generator import mix, shuffle
+from siberia_env.game import MAX_PLAYERS
+from siberia_env.generator import shuffle
 from siberia_env.tables import NUM_RESOURCES
 
 # ---------------------------------------------------------------- setup
@@ -73,7 +72,6 @@ def open_box(ruleset: Ruleset, state: State) -> None:
     state.captured_value[:, :] = 0
     state.captured_best_value[:, :] = 0
     state.hand[:, :] = 0
-    state.known[:, :] = 0
     state.symbols[:, :] = 0
     state.hand_size[:] = 0
     state.workers[:] = 0
@@ -86,6 +84,8 @@ def open_box(ruleset: Ruleset, state: State) -> None:
     state.action_stack_size = 0
     state.discard[:] = 0
     state.discard_size = 0
+    remember_hands(state)
+    state.unused[:] = 0
     state.resource_stack[:] = 0
     state.resource_stack_size = 0
     state.row[:] = EMPTY
@@ -179,12 +179,12 @@ def may_draw(ruleset: Ruleset, state: State, count: int) -> bool:
 
 @kernel
 def draw(ruleset: Ruleset, state: State, count: int) -> None:
-    """Draw `count` cards, then the turn is over. C14: in the middle of it a shuffle may fall due."""
-    player = int(state.player)
+    """Draw `count` cards, then the turn is over. C14: in the middle or at the end of it a shuffle may fall due."""
+    player, size = int(state.player), int(state.action_stack_size)
     while count > 0 and state.action_stack_size > 0:
         draw_card(state, player)
         count -= 1
-    if count > 0 and state.discard_size > 0:
+    if shuffle_is_due(ruleset, state, int(state.action_stack_size) < size, count):
         state.draws_left = count
         state.phase = SHUFFLE
     else:
@@ -193,9 +193,21 @@ def draw(ruleset: Ruleset, state: State, count: int) -> None:
 
 
 @kernel
+def shuffle_is_due(ruleset: Ruleset, state: State, has_drawn: bool, missing: int) -> bool:
+    """C14: the stack is used up and there is something to shuffle: at once, or when a card is missing.
+
+    In the printed editions the shuffle comes as soon as the last card has been drawn; in the digital one only when a
+    player still has to draw. A stack that could not be replaced then waits for the next card that is missing.
+    """
+    at_once = has_drawn & (ruleset.reshuffle_at_once == 1)
+    return (state.action_stack_size == 0) & (state.discard_size > 0) & (at_once | (missing > 0))
+
+
+@kernel
 def draw_card(state: State, player: int) -> None:
     """Move the top card of the action stack to the hand of `player`."""
     state.action_stack_size -= 1
+    state.drawn[player] += 1
     put_in_hand(state, player, int(state.action_stack[state.action_stack_size]))
 
 
@@ -218,12 +230,8 @@ def take_from_hand(state: State, player: int, kind: int) -> None:
 
 
 @kernel
-def turn_discard_over(ruleset: Ruleset, state: State) -> None:
-    """C14: the discard pile becomes the action stack, unshuffled.
-
-    With two players each now knows the other's hand: it is all that is neither in the stack nor in the own
-    hand. With more players only the union of the others' hands would be known; that is not kept.
-    """
+def turn_discard_over(state: State) -> None:
+    """C14: the discard pile becomes the action stack, unshuffled. C18: everybody knows what it holds."""
     size = 0
     for kind in range(NUM_KINDS):
         for _ in range(state.discard[kind]):
@@ -232,10 +240,38 @@ def turn_discard_over(ruleset: Ruleset, state: State) -> None:
         state.discard[kind] = 0
     state.action_stack_size = size
     state.discard_size = 0
-    if ruleset.num_players == 2:
-        for player in range(2):
-            for kind in range(NUM_KINDS):
-                state.known[player, kind] = state.hand[player, kind]
+    remember_hands(state)
+
+
+@kernel
+def remember_hands(state: State) -> None:
+    """C18: what each player holds now is what the others know together; the memory of the old pile is done with."""
+    state.held[:, :] = state.hand
+    state.paid[:, :] = 0
+    state.drawn[:] = 0
+    state.pile[:] = 0
+    state.pile_drawn[:] = 0
+
+
+@kernel
+def known_in_hand(state: State, player: int, kind: int) -> int:
+    """C18: cards of `kind` that `player` held at the last reshuffle and, for all the others can know, still holds.
+
+    Only with two players does the other one know this; with more, the others know hands together.
+    """
+    return max(int(state.held[player, kind]) - int(state.paid[player, kind]), 0)
+
+
+@kernel
+def known_among_others(state: State, player: int, kind: int) -> int:
+    """C18: cards of `kind` that `player` knows the others to hold together, whichever of them.
+
+    They held so many at the last reshuffle, less what they have paid since. Cards drawn since may add to it.
+    """
+    held, paid = -int(state.held[player, kind]), int(state.discard[kind]) - int(state.paid[player, kind])
+    for other in range(MAX_PLAYERS):
+        held += int(state.held[other, kind])
+    return max(held - paid, 0)
 
 
 # ---------------------------------------------------------------- playing cards for an action
@@ -333,10 +369,7 @@ def pay(ruleset: Ruleset, state: State, kind: int) -> None:
     """C14: lay one card on the discard pile. With the payment complete the action is carried out."""
     player = int(state.player)
     take_from_hand(state, player, kind)
-    if ruleset.num_players == 2 and state.known[player, kind] > 0:
-        state.known[player, kind] -= 1
-    state.discard[kind] += 1
-    state.discard_size += 1
+    lay_on_pile(state, player, kind)
     if state.payment == FIRST_CARD:
         state.payment = SECOND_CARD
     elif state.payment == SECOND_CARD and not shows(kind, symbol_of(state.chosen)):
@@ -347,6 +380,23 @@ def pay(ruleset: Ruleset, state: State, kind: int) -> None:
         state.chosen = NOTHING
         perform(ruleset, state, card_action)
         draw(ruleset, state, 1)  # C8
+
+
+@kernel
+def lay_on_pile(state: State, player: int, kind: int) -> None:
+    """C14: a paid card goes to the discard pile. C18: everybody remembers whose it was."""
+    size = int(state.discard_size)
+    state.pile[size] = card_on_pile(player, kind)
+    state.pile_drawn[size] = state.drawn[player]
+    state.paid[player, kind] += 1
+    state.discard[kind] += 1
+    state.discard_size += 1
+
+
+@kernel
+def card_on_pile(player: int, kind: int) -> int:
+    """How the discard pile remembers a card of `kind` that `player` has paid: one number for both."""
+    return player * NUM_KINDS + kind
 
 
 # ---------------------------------------------------------------- the actions
@@ -507,7 +557,7 @@ def resolve(ruleset: Ruleset, state: State) -> None:
         shuffle(state, state.resource_stack, int(state.resource_stack_size))
         set_up(ruleset, state)
     else:
-        turn_discard_over(ruleset, state)
+        turn_discard_over(state)
         shuffle(state, state.action_stack, int(state.action_stack_size))
         draw(ruleset, state, int(state.draws_left))
 
@@ -523,7 +573,7 @@ def force(ruleset: Ruleset, state: State, order: Any) -> None:
     if setup:
         lay_stacks(ruleset, state)
     else:
-        turn_discard_over(ruleset, state)
+        turn_discard_over(state)
     size = int(state.action_stack_size)
     for depth in range(size):
         state.action_stack[size - 1 - depth] = order[depth]
@@ -654,87 +704,3 @@ def scores(ruleset: Ruleset, state: State, out: Any) -> None:
     """C16: every player's total as of now, in thousands, into `out` (one a player)."""
     for player in range(ruleset.num_players):
         out[player] = state.score[player]
-
-
-@kernel
-def deal_hands_anew(ruleset: Ruleset, state: State, player: int) -> None:
-    """Shuffle all action cards that `player` can't place, and deal the others' hands from them.
-
-    These are all but the own hand, the discard pile and what is known of the other hand, which stays.
-    """
-    size = 0
-    for kind in range(NUM_KINDS):
-        unseen = int(ruleset.action_cards[kind]) - int(state.hand[player, kind]) - int(state.discard[kind])
-        if ruleset.num_players == 2:
-            unseen -= int(state.known[1 - player, kind])
-        for _ in range(unseen):
-            state.action_stack[size] = kind
-            size += 1
-    state.action_stack[size:ACTION_CARDS] = 0
-    shuffle(state, state.action_stack, size)
-    state.action_stack_size = size
-    for other in range(ruleset.num_players):
-        if other == player:
-            continue
-        cards = int(state.hand_size[other])
-        state.symbols[other, :] = 0
-        state.hand_size[other] = 0
-        state.hand[other, :] = 0
-        if ruleset.num_players == 2:
-            for kind in range(NUM_KINDS):
-                for _ in range(state.known[other, kind]):
-                    put_in_hand(state, other, kind)
-        while state.hand_size[other] < cards:
-            draw_card(state, other)
-
-
-@kernel
-def payment_can_go_on(state: State) -> bool:
-    """C19: whether the player on turn holds what a payment that has begun still needs; True outside payments."""
-    if state.phase != PAYING:
-        return True
-    player = int(state.player)
-    symbol = symbol_of(state.chosen)
-    showing = int(state.symbols[player, symbol])
-    others = int(state.hand_size[player]) - showing
-    if state.payment == FIRST_CARD:
-        return can_pay(state, player, symbol)
-    if state.payment == SECOND_CARD:
-        return showing > 0 or others >= 2
-    return others > 0
-
-
-@kernel
-def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
-    """Deal anew what `player` can't know (C18), consistent with what it can; the state gets a new generator.
-
-    Built from what `player` sees and from `generator` alone, never from the hidden cards themselves: equal
-    information sets and equal generators give equal states. With two players the known part of the other
-    hand stays; with more, nothing of the other hands is taken as known. Who is in the middle of a payment is
-    known to be able to finish it: hands that can't are dealt again.
-    """
-    state.generator = mix(generator, 0, 0)
-
-    deal_hands_anew(ruleset, state, player)
-    while not payment_can_go_on(state):
-        deal_hands_anew(ruleset, state, player)
-
-    # The unseen resource cards, in card order: face down in the row, and the stack.
-    hidden = 0
-    for slot in range(ROW_SLOTS):
-        if may_reveal(state, slot):
-            hidden |= 1 << int(state.row[slot])
-    for index in range(state.resource_stack_size):
-        hidden |= 1 << int(state.resource_stack[index])
-    size = 0
-    for number in range(ruleset.num_resource_cards):
-        if (hidden >> number) & 1:
-            state.resource_stack[size] = number
-            size += 1
-    state.resource_stack[size:RESOURCE_CARDS] = 0
-    shuffle(state, state.resource_stack, size)
-    for slot in range(ROW_SLOTS):
-        if may_reveal(state, slot):
-            size -= 1
-            state.row[slot] = state.resource_stack[size]
-    state.resource_stack_size = size

@@ -65,8 +65,14 @@ STATE = np.dtype(
                 ("investors", "i1", (MAX_PLAYERS,)),  # running: how many
                 ("salesman_owner", "i1", (NUM_SYMBOLS,)),  # player, or NOBODY
                 ("investor_owner", "i1", (NUM_RESOURCES,)),  # player, or NOBODY
-                ("known", "i1", (2, NUM_KINDS)),  # 2 players: the part of the hand the other one knows
                 ("discard", "i1", (NUM_KINDS,)),  # number of each kind
+                # What a perfect memory keeps (C18); "since" is since the last reshuffle, before it since the start.
+                ("held", "i1", (MAX_PLAYERS, NUM_KINDS)),  # hands when the discard pile last became the stack, or 0
+                ("paid", "i1", (MAX_PLAYERS, NUM_KINDS)),  # running: cards each player has paid since
+                ("drawn", "i1", (MAX_PLAYERS,)),  # how many cards each player has drawn since
+                ("pile", "i1", (ACTION_CARDS,)),  # the discard pile from the bottom up: `card_on_pile`; 0 above it
+                ("pile_drawn", "i1", (ACTION_CARDS,)),  # for each of its cards: `drawn` of its player at that moment
+                ("unused", "i1", (2,)),  # fills the record, so that equal states are equal bytes
                 ("captured", "i1", (MAX_PLAYERS, NUM_RESOURCES)),  # number of captured resource cards
                 ("captured_value", "i2", (MAX_PLAYERS, NUM_RESOURCES)),  # running: printed values, thousands
                 ("captured_best_value", "i2", (MAX_PLAYERS, NUM_RESOURCES)),  # running: as with the salesman (C16)

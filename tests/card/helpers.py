@@ -15,6 +15,7 @@ import numpy as np
 from siberia_env import loops
 from siberia_env.card.components import EDITIONS, KINDS, SYMBOLS
 from siberia_env.card.game import GAME
+from siberia_env.card.rules import card_on_pile
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER
 from siberia_env.game import Variant
 from siberia_env.tables import RESOURCES
@@ -70,8 +71,15 @@ class Table(GameTable):
         return [kind for kind, count in zip(KINDS, self.state.hand[player], strict=True) for _ in range(count)]
 
     def known(self, player: int) -> list[str]:
-        """The cards of a hand that the other one of two players knows."""
-        return [kind for kind, count in zip(KINDS, self.state.known[player], strict=True) for _ in range(count)]
+        """The cards of a hand that the other one of two players knows: held at the last reshuffle, not paid since."""
+        kept = np.maximum(self.state.held[player].astype(int) - self.state.paid[player], 0)
+        return [kind for kind, count in zip(KINDS, kept, strict=True) for _ in range(count)]
+
+    def known_among_others(self, player: int) -> list[str]:
+        """The cards that `player` knows the others to hold together: held at the last reshuffle, not paid since."""
+        others = [other for other in range(self.variant.num_players) if other != player]
+        kept = np.maximum(sum(self.state.held[other].astype(int) - self.state.paid[other] for other in others), 0)
+        return [kind for kind, count in zip(KINDS, kept, strict=True) for _ in range(count)]
 
     def discard(self) -> list[str]:
         """The discard pile, by name."""
@@ -112,9 +120,9 @@ def lay_out(
         rules: as for an environment.
         components: as for an environment.
         hands: cards by player; a hand not given is empty.
-        known: with two players, the part of each hand that the other one knows.
+        known: cards of each hand that it held at the last reshuffle; of two players, what the other one knows.
         action_stack: the top card first, all other cards being on the discard pile; without it all other cards
-            are in the stack and the discard pile is empty.
+            are in the stack and the discard pile is empty. The last player has drawn and paid what lies there.
         row: up to eight names (see the module's text); slots not given are empty.
         resource_stack: the top card first, all other cards being captured by the last player; without it all
             other cards are in the stack.
@@ -141,7 +149,7 @@ def lay_out(
             rest[name] -= 1
     for owner, names in (known or {}).items():
         for name in names:
-            state.known[owner, KINDS.index(name)] += 1
+            state.held[owner, KINDS.index(name)] += 1
     for name in action_stack or ():
         rest[name] -= 1
     assert min(rest.values()) >= 0, "more cards of a kind than the box holds"
@@ -153,6 +161,11 @@ def lay_out(
     for position, name in enumerate(reversed(action_stack)):
         state.action_stack[position] = KINDS.index(name)
     state.action_stack_size = len(action_stack)
+    pile = [kind for kind, count in enumerate(state.discard) for _ in range(count)]
+    state.paid[num_players - 1] = state.discard
+    state.drawn[:] = state.hand.sum(axis=1) - state.held.sum(axis=1) + state.paid.sum(axis=1)
+    state.pile[: len(pile)] = [card_on_pile(num_players - 1, kind) for kind in pile]
+    state.pile_drawn[: len(pile)] = state.drawn[num_players - 1]
 
     free = list(range(ruleset.num_resource_cards))
 
@@ -236,6 +249,8 @@ def recount(table: Table) -> dict[str, Any]:
         fresh.salesmen[player] = np.count_nonzero(state.salesman_owner == player)
         fresh.investors[player] = np.count_nonzero(state.investor_owner == player)
         fresh.score[player] = worth(table, player)
+        for code in state.pile[: len(table.discard())]:
+            fresh.paid[player, int(code) % len(KINDS)] += int(code) // len(KINDS) == player
     fresh.discard_size = len(table.discard())
     fresh.face_down = sum(name.startswith("(") for name in table.row())
     names = (
@@ -248,6 +263,7 @@ def recount(table: Table) -> dict[str, Any]:
         "score",
         "discard_size",
         "face_down",
+        "paid",
     )
     return {name: np.array(fresh[name]) for name in names}
 
@@ -285,9 +301,23 @@ def check_everything(table: Table) -> None:
     # Running fields; seats that nobody sits on stay blank.
     for name, value in recount(table).items():
         assert np.array_equal(state[name], value), name
-    for name in ("hand", "captured", "workers"):
+    for name in ("hand", "captured", "workers", "held", "paid", "drawn"):
         assert not np.any(state[name][players:]), name
-    for player in range(min(players, 2)):
-        assert np.all(state.known[player] <= state.hand[player])
+
+    # C18: what is remembered since the last reshuffle accounts for every hand and for the discard pile.
+    assert state.paid.sum(axis=0).tolist() == state.discard.tolist()
+    assert (state.held.sum(axis=1) + state.drawn - state.paid.sum(axis=1)).tolist() == state.hand.sum(axis=1).tolist()
+    assert np.all(state.held >= 0)
+    for player in range(players):
+        drawn = [int(d) for code, d in zip(state.pile, state.pile_drawn, strict=True) if code // len(KINDS) == player]
+        drawn = drawn[: int(state.paid[player].sum())]
+        assert drawn == sorted(drawn)
+        assert all(count <= state.drawn[player] for count in drawn)
+        if players == 2:
+            assert Counter(table.known(player)) <= Counter(table.hand(player))
+        held_by_others = Counter(name for other in range(players) if other != player for name in table.hand(other))
+        assert Counter(table.known_among_others(player)) <= held_by_others
+    assert not np.any(state.pile[state.discard_size :])
+    assert not np.any(state.pile_drawn[state.discard_size :])
     assert state.hand_size.max() <= 8
     assert (state.phase == OVER) == table.over

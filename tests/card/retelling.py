@@ -35,6 +35,7 @@ class Retelling:
         self.investors: dict[str, int] = {}
         self.captured: list[list[str]] = [[] for _ in range(self.players)]
         self.turn = self.to_draw = 0
+        self.last_drawn = False  # the last card of the stack, in this turn
         self.last_turns: int | None = None  # C15: this turn and those after it, once the end is in sight
         self.paying: list[str] | None = None
         self.chosen = ""
@@ -69,10 +70,16 @@ class Retelling:
     def finish_turn(self) -> None:
         """The turn before the next decision's is over: all that was to be drawn has been."""
         assert self.to_draw == 0 or self.nothing_to_draw()
+        assert not self.shuffles_at_once()
+        self.last_drawn = False
         self.to_draw = 0
         self.turn += 1
         if self.last_turns is not None:
             self.last_turns -= 1
+
+    def shuffles_at_once(self) -> bool:
+        """C14: in the printed editions, as soon as the last card has been drawn."""
+        return self.header["rules"]["edition"] != "digital" and self.last_drawn and self.discard.total() > 0
 
     def nothing_to_draw(self) -> bool:
         return self.stack.total() == 0 and self.discard.total() == 0
@@ -139,9 +146,10 @@ class Retelling:
             self.to_draw -= len(line["cards"])
             self.take(self.stack, line["cards"])
             self.hands[line["player"]].update(line["cards"])
+            self.last_drawn = self.stack.total() == 0
         elif line["event"] == "shuffle":
             assert self.stack.total() == 0
-            assert self.to_draw > 0
+            assert self.to_draw > 0 or self.shuffles_at_once()
             assert line["cards"] == self.discard.total() > 0
             self.stack, self.discard = self.discard, Counter()
         else:

@@ -37,6 +37,7 @@ class Position:
 
     hands: list[list[str]]
     known: list[list[str]]
+    exposed: list[list[str]]
     row: list[tuple[str, int, bool] | None]
     captured: list[list[Card]]
     workers: list[int]
@@ -65,7 +66,8 @@ def read_position(table: Table) -> Position:
 
     return Position(
         hands=[table.hand(player) for player in range(players)],
-        known=[table.known(player) for player in range(2)],
+        known=[table.known_among_others(player) for player in range(players)],
+        exposed=[table.known(player) for player in range(players)],
         row=[
             None if number == EMPTY else (*card(number), bool(up))
             for number, up in zip(state.row, state.face_up, strict=True)
@@ -195,7 +197,7 @@ def quantities(table: Table, player: int) -> dict[str, Any]:
 
     scores = [score(position, other) for other in range(players)]
     box = [name for name, count in zip(KINDS, ruleset.action_cards, strict=True) for _ in range(count)]
-    unseen_actions = without(box, position.hands[player], position.discard, position.known[1 - player] if two else [])
+    unseen_actions = without(box, position.hands[player], position.discard, position.known[player])
     unseen = [(name, value) for name, value, up in filter(None, position.row) if not up] + position.resource_stack
     turns_to_end = int(state.turns_to_end)
     coming = [(int(state.player) + turn) % players for turn in range(turns_to_end)]
@@ -224,8 +226,8 @@ def quantities(table: Table, player: int) -> dict[str, Any]:
         "hand": by_name(KINDS, position.hands[player]),
         "symbols": [sum(symbol in card.split("/") for card in position.hands[player]) for symbol in SYMBOLS],
         "hand_sizes": per_seat(lambda other: len(position.hands[other]), 1),
-        "known_hand": by_name(KINDS, position.known[1 - player] if two else []),
-        "exposed_hand": by_name(KINDS, position.known[player] if two else []),
+        "known_hand": by_name(KINDS, position.known[player]),
+        "exposed_hand": by_name(KINDS, position.exposed[player] if two else []),
         "row_resource": [
             [float(lying is not None and lying[2] and lying[0] == resource) for resource in RESOURCES]
             for lying in position.row

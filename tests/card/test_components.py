@@ -207,7 +207,7 @@ def test_an_edition_overrides_the_rule_that_differs_and_nothing_else() -> None:
             == {
                 "dlp": set(),
                 "oya": {"edition", "draw_exact", "must_act_when_full"},
-                "digital": {"edition", "draw_exact", "worker_cap"},
+                "digital": {"edition", "draw_exact", "worker_cap", "reshuffle_at_once"},
             }[edition]
         )
 

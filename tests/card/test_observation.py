@@ -123,3 +123,18 @@ def test_known_hands_show_to_both_sides() -> None:
     unseen = block(table, 0, "unseen_actions")
     assert unseen[KINDS.index("gold/worker")] == 3
     assert unseen[KINDS.index("oil/worker")] == 3
+
+
+def test_known_hands_of_three_players_show_together() -> None:
+    hands = {0: ["gas/worker"], 1: ["gold/worker", "oil/worker"], 2: ["gold/worker", "oil/investor"]}
+    held = {0: ["gas/worker"], 1: ["gold/worker", "oil/worker"], 2: ["gold/worker"]}
+    table = lay_out(3, hands=hands, known=held, player=2)
+
+    def known(observer: int) -> dict[str, int]:
+        return {KINDS[kind]: int(count) for kind, count in enumerate(block(table, observer, "known_hand")) if count}
+
+    assert known(0) == {"gold/worker": 2, "oil/worker": 1}
+    assert known(1) == {"gas/worker": 1, "gold/worker": 1}
+    assert known(2) == {"gas/worker": 1, "gold/worker": 1, "oil/worker": 1}
+    assert block(table, 0, "unseen_actions")[KINDS.index("gold/worker")] == 2
+    assert not block(table, 0, "exposed_hand").any()

@@ -380,13 +380,12 @@ def test_C11_more_workers_than_cards_take_them_all() -> None:
 
 @pytest.mark.parametrize("edition", ALL_EDITIONS)
 def test_C11_mining_nothing_is_legal_and_spends_the_cards(edition: str) -> None:
-    table = lay_out(
-        2, edition, hands={0: ["gold/worker"] * 2}, row=GAS_ROW, action_stack=["oil/worker"], workers={0: 3}
-    )
+    stack = ["gas/worker", "oil/worker"]
+    table = lay_out(2, edition, hands={0: ["gold/worker"] * 2}, row=GAS_ROW, action_stack=stack, workers={0: 3})
     before = table.row()
     table.play("mine gold", "pay gold/worker", "pay gold/worker")
     assert table.row() == before
-    assert table.hand(0) == ["oil/worker"]
+    assert table.hand(0) == ["gas/worker"]
     assert not table.state.captured.any()
     assert table.state.discard[KINDS.index("gold/worker")] == 4
     assert table.player == 1
@@ -538,13 +537,47 @@ def test_C14_a_draw_of_two_goes_on_after_the_shuffle() -> None:
     assert table.player == 1
 
 
-def test_C14_the_last_card_is_drawn_without_a_shuffle() -> None:
-    table = lay_out(hands={0: ["gas/worker"]}, action_stack=["oil/investor"])
+@pytest.mark.parametrize("edition", ["dlp", "oya"])
+def test_C14_printed_editions_reshuffle_as_soon_as_the_last_card_is_drawn(edition: str) -> None:
+    table = lay_out(2, edition, hands={0: GOLD}, row=UP3_DOWN5, action_stack=["oil/investor"])
     discarded = int(table.state.discard_size)
-    table.play("draw 1")
-    assert table.hand(0) == ["gas/worker", "oil/investor"]
-    assert table.state.discard_size == discarded
+    table.play("mine gold", *(f"pay {name}" for name in GOLD))
+    assert "oil/investor" in table.hand(0)
+    assert table.state.discard_size == 0
+    assert table.state.action_stack_size == discarded + 2
+    assert table.player == 1
+    check_everything(table)
+
+
+def test_C14_the_digital_edition_reshuffles_when_a_card_is_needed() -> None:
+    table = lay_out(2, "digital", hands={0: GOLD, 1: ["gas/worker"]}, row=UP3_DOWN5, action_stack=["oil/investor"])
+    discarded = int(table.state.discard_size)
+    table.play("mine gold", *(f"pay {name}" for name in GOLD))
+    assert table.hand(0) == ["oil/investor"]
+    assert table.state.discard_size == discarded + 2
     assert table.state.action_stack_size == 0
+    table.play("reveal 3", "draw 2")
+    assert table.state.discard_size == 0
+    assert table.state.action_stack_size == discarded + 2 - 2
+    check_everything(table)
+
+
+@pytest.mark.parametrize("edition", ALL_EDITIONS)
+def test_C14_a_stack_with_nothing_to_replace_it_waits_for_the_next_card_that_is_needed(edition: str) -> None:
+    """Used up while the discard pile is empty, it stays empty until a player must draw and there is a pile."""
+    three = ("gold/worker", "gas/worker", "oil/worker")
+    components = Components(action_cards={kind: 4 * (kind in three) for kind in KINDS})
+    hands = {0: ["gold/worker"] * 4 + ["gas/worker"], 1: ["oil/worker"] * 4 + ["gas/worker"]}
+    table = lay_out(
+        2, edition, components, hands=hands, row=UP3_DOWN5, action_stack=["gas/worker"] * 2, discovering=True
+    )
+    table.play("reveal 3", "draw 2")
+    assert table.state.action_stack_size == table.state.discard_size == 0
+    table.play("reveal 4", "mine oil", "pay oil/worker", "pay oil/worker")
+    assert table.state.hand_size[1] == 5 - 2 + 1  # drawn from the two cards it has just paid
+    assert table.state.action_stack_size == 1
+    assert table.state.discard_size == 0
+    check_everything(table)
 
 
 @pytest.mark.parametrize("edition", ALL_EDITIONS)

@@ -1,0 +1,394 @@
+"""What a player of the card game can't know, dealt again (C18).
+
+The target is one distribution, told in docs/card/rules.md ("What a sample means"): of all orders of the stacks, each
+as likely as any other beforehand, those under which everything the player has seen was possible. A payment says that
+its card was in the payer's hand, and nothing else about the payer's thinking. What was known before the last reshuffle
+counts only in so far as the others' hands were then known together.
+
+In these terms the others' hands have *places*: first the cards that a hand held at the last reshuffle (the old ones),
+then those it has drawn since, in their order. `deal_places` fills them: it chooses for each payment, in the order of
+the pile, the place that it used, and deals the rest at random. That alone would favour hands in which many places
+could have been used for the same payment, by the number of ways to explain the pile. Two remedies:
+
+- Cards of a kind can't be told apart, so each payment may be taken to use the oldest card of its kind in the hand. A
+  deal in which some payment did not is thrown away and dealt again. What remains follows the target exactly, unless a
+  payment might have used an old card of several hands (three or four players, after a reshuffle).
+- There, and where no such deal turns up soon, the cards of a deal change places a few times, accepted with the
+  probabilities of Metropolis and Hastings for the target (`improve`). This comes close; docs/card/rules.md says how.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from siberia_env.card.components import ACTION_CARDS, NUM_KINDS, NUM_PERSONS, RESOURCE_CARDS, ROW_SLOTS
+from siberia_env.card.rules import may_reveal, shows, symbol_of
+from siberia_env.card.state import FIRST_CARD, PAYING, SECOND_CARD, Ruleset, State
+from siberia_env.compiled import kernel, stack_array
+from siberia_env.game import MAX_PLAYERS
+from siberia_env.generator import draw_below, sample_stream, shuffle
+from siberia_env.lanes import bit_count
+from siberia_env.tables import NUM_RESOURCES
+
+STRICT_TRIES = 6  #: deals thrown away because a payment did not use the oldest card, before `improve` takes over
+SWEEPS = 2  #: how often `improve` offers each place another card
+ODDS = 2**31  #: resolution of a probability
+
+# What the deals that are tried share: numba wants sizes of arrays as constants of one name.
+PILE_CODES = MAX_PLAYERS * NUM_KINDS  #: pairs of a player and a kind (`card_on_pile`)
+PLACES = MAX_PLAYERS * ACTION_CARDS  #: place p of player j is number j * ACTION_CARDS + p
+NO_PLACE = -1
+
+IMPOSSIBLE, LOOSE, STRICT = range(
+    3
+)  #: a deal that contradicts what was seen; some or all payments used the oldest card
+
+
+@kernel
+def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
+    """Deal again what `player` can't know (C18), consistent with what it can; the state gets a new generator.
+
+    Built from what `player` sees and from `generator` (uint64) alone, never from the hidden cards themselves: equal
+    information sets and equal generators give equal states.
+    """
+    state.generator = sample_stream(generator)
+    deal_hands_again(ruleset, state, player)
+    lay_resources_again(ruleset, state)
+
+
+# ---------------------------------------------------------------- action cards
+
+
+@kernel
+def deal_hands_again(ruleset: Ruleset, state: State, player: int) -> None:
+    """Draw the others' hands and the order of the stack from the cards that `player` can't place."""
+    old, new = stack_array(NUM_KINDS, np.int64), stack_array(NUM_KINDS, np.int64)
+    old_hand, used = stack_array(MAX_PLAYERS, np.int64), stack_array(MAX_PLAYERS, np.int64)
+    places = stack_array(PLACES, np.int64)
+    count_unknown(ruleset, state, player, old, new, old_hand)
+
+    tries, choices, quality = 0, 0, IMPOSSIBLE
+    while quality == IMPOSSIBLE or (quality == LOOSE and tries < STRICT_TRIES):
+        quality, choices = deal_places(state, player, old, new, old_hand, places, used)
+        tries += 1
+    if quality == LOOSE or choices > 0:
+        improve(state, player, old_hand, places, used)
+    shuffle(state, state.action_stack, int(state.action_stack_size))
+    for other in range(ruleset.num_players):
+        if other != player:
+            take_up_hand(state, other, int(old_hand[other]), places, int(used[other]))
+
+
+@kernel
+def count_unknown(ruleset: Ruleset, state: State, player: int, old: Any, new: Any, old_hand: Any) -> None:
+    """What `player` knows of the cards it can't place, as they were at the last reshuffle.
+
+    Into `old` [15] the cards that the others held together, by kind, into `old_hand` [4] how many each of them held,
+    into `new` [15] the cards that have come to the others from the stack since, or are still in it.
+    """
+    for kind in range(NUM_KINDS):
+        held = -int(state.held[player, kind])
+        for other in range(MAX_PLAYERS):
+            held += int(state.held[other, kind])
+        own = int(state.hand[player, kind]) + int(state.paid[player, kind])
+        old[kind] = held
+        new[kind] = int(ruleset.action_cards[kind]) - held - own
+    for other in range(MAX_PLAYERS):
+        old_hand[other] = 0
+        if other != player:
+            for kind in range(NUM_KINDS):
+                old_hand[other] += int(state.held[other, kind])
+
+
+@kernel
+def deal_places(
+    state: State, player: int, old: Any, new: Any, old_hand: Any, places: Any, used: Any
+) -> tuple[int, int]:
+    """Fill the others' places and the stack once: `places` [240], and `used` [4], the sets of places that have paid.
+
+    Returns:
+        Whether the deal is `IMPOSSIBLE`, `LOOSE` or `STRICT`, and how many payments left a choice between an old card
+        and a new one. The stack is not shuffled yet.
+    """
+    old_left, new_left = stack_array(NUM_KINDS, np.int64), stack_array(NUM_KINDS, np.int64)
+    old_places = stack_array(MAX_PLAYERS, np.int64)  # of each hand, not used yet
+    youngest = stack_array(PILE_CODES, np.int64)  # 1 + the last place of a hand that has paid with a kind; 0: none
+    olds, news = 0, 0
+    for kind in range(NUM_KINDS):
+        old_left[kind], new_left[kind] = old[kind], new[kind]
+        olds += int(old[kind])
+        news += int(new[kind])
+    for other in range(MAX_PLAYERS):
+        old_places[other], used[other] = old_hand[other], 0
+    for code in range(PILE_CODES):
+        youngest[code] = 0
+
+    quality, choices = STRICT, 0
+    for index in range(state.discard_size):
+        code = int(state.pile[index])
+        other, kind = code // NUM_KINDS, code % NUM_KINDS
+        if other == player:
+            continue
+        held, drawn = int(old_hand[other]), int(state.pile_drawn[index])
+        new_places = held + drawn - bit_count(int(used[other])) - int(old_places[other])
+        has_all_old = old_places[other] == olds
+        old_ways = int(old_places[other]) * int(old_left[kind]) * max(news, 1)
+        new_ways = new_places * int(new_left[kind]) * max(olds, 1)
+        if youngest[code] > held:
+            old_ways = 0  # it has paid this kind with a new card, so it had no old one
+        elif has_all_old and old_left[kind] > 0:
+            new_ways = 0  # it has the old card, and uses that first
+        if old_ways + new_ways == 0:
+            return IMPOSSIBLE, choices
+        choices += (old_ways > 0) & (new_ways > 0)
+        is_old = draw_below(state, old_ways + new_ways) < old_ways
+        first, size = (0, held) if is_old else (held, drawn)
+        place = first + draw_below(state, size)
+        while (int(used[other]) >> place) & 1:
+            place = first + draw_below(state, size)
+        if place < youngest[code]:
+            quality = LOOSE
+        if not (is_old and has_all_old):  # whose old cards are all known has them in any order
+            youngest[code] = max(int(youngest[code]), place + 1)
+        places[other * ACTION_CARDS + place] = kind
+        used[other] |= 1 << place
+        old_left[kind] -= is_old
+        old_places[other] -= is_old
+        olds -= is_old
+        new_left[kind] -= not is_old
+        news -= not is_old
+    rest = deal_rest(state, player, old_left, new_left, old_hand, places, used, youngest)
+    return min(quality, rest), choices
+
+
+@kernel
+def deal_rest(
+    state: State, player: int, old_left: Any, new_left: Any, old_hand: Any, places: Any, used: Any, youngest: Any
+) -> int:
+    """Deal the cards that no payment has used to the other places and the stack, at random; how good the deal is."""
+    old_cards = stack_array(ACTION_CARDS, np.int64)
+    olds, size = 0, 0
+    for kind in range(NUM_KINDS):
+        for _ in range(old_left[kind]):
+            old_cards[olds] = kind
+            olds += 1
+        for _ in range(new_left[kind]):
+            state.action_stack[size] = kind
+            size += 1
+    state.action_stack[size:ACTION_CARDS] = 0
+
+    quality, showing = STRICT, 0
+    symbol = symbol_of(int(state.chosen))
+    for other in range(MAX_PLAYERS):
+        if other == player:
+            continue
+        held = int(old_hand[other])
+        for place in range(held + int(state.drawn[other])):
+            if (int(used[other]) >> place) & 1:
+                continue
+            if place < held:
+                card = draw_below(state, olds)
+                olds -= 1
+                kind = int(old_cards[card])
+                old_cards[card] = old_cards[olds]
+            else:
+                card = draw_below(state, size)
+                size -= 1
+                kind = int(state.action_stack[card])
+                state.action_stack[card] = state.action_stack[size]
+                state.action_stack[size] = 0
+            places[other * ACTION_CARDS + place] = kind
+            if place < youngest[other * NUM_KINDS + kind]:
+                quality = LOOSE
+            showing += (other == state.player) & shows(kind, symbol)
+    state.action_stack_size = size
+    can_go_on = state.player == player or payment_can_go_on(state, showing)
+    return quality if can_go_on else IMPOSSIBLE
+
+
+@kernel
+def payment_can_go_on(state: State, showing: int) -> bool:
+    """C19: whether the player on turn can finish a payment that has begun, with `showing` cards of its symbol.
+
+    True outside payments.
+    """
+    others = int(state.hand_size[state.player]) - showing
+    if state.phase != PAYING:
+        return True
+    if state.payment == FIRST_CARD:
+        return showing >= 2 or (showing == 1 and others >= 2)
+    if state.payment == SECOND_CARD:
+        return showing > 0 or others >= 2
+    return others > 0
+
+
+@kernel
+def take_up_hand(state: State, player: int, held: int, places: Any, used: int) -> None:
+    """The hand of `player`, its symbols and what it held at the last reshuffle, from its places."""
+    state.hand[player, :] = 0
+    state.held[player, :] = 0
+    state.symbols[player, :] = 0
+    for place in range(held + int(state.drawn[player])):
+        kind = int(places[player * ACTION_CARDS + place])
+        state.held[player, kind] += place < held
+        if not (used >> place) & 1:
+            state.hand[player, kind] += 1
+            state.symbols[player, kind // NUM_PERSONS] += 1
+            state.symbols[player, NUM_RESOURCES + kind % NUM_PERSONS] += 1
+
+
+# ---------------------------------------------------------------- a better fit
+
+
+@kernel
+def improve(state: State, player: int, old_hand: Any, places: Any, used: Any) -> None:
+    """Move a deal towards the target: `SWEEPS` times each unused place is offered the card of another one.
+
+    Deals are weighed by one over the number of ways to explain the pile, the product over all payments of the cards
+    that could have been used for it. Each sweep begins with one of those ways, at random.
+    """
+    ways = stack_array(ACTION_CARDS, np.int64)  # for each card on the pile: cards in hand that it could have been
+    free = stack_array(PLACES, np.int64)  # places that no payment has used: old ones from the start, new ones behind
+    count_ways(state, player, old_hand, places, ways)
+    symbol = symbol_of(int(state.chosen))
+    for _ in range(SWEEPS):
+        explain_pile(state, player, old_hand, places, used, ways)
+        olds, end, showing = 0, 0, 0
+        for new in range(2):
+            for other in range(MAX_PLAYERS):
+                if other != player:
+                    held = int(old_hand[other])
+                    first, stop = (held, held + int(state.drawn[other])) if new else (0, held)
+                    for place in range(first, stop):
+                        if not (int(used[other]) >> place) & 1:
+                            number = other * ACTION_CARDS + place
+                            free[end] = number
+                            end += 1
+                            showing += (other == state.player) & shows(int(places[number]), symbol)
+            olds = end if new == 0 else olds
+        for index in range(end):
+            # The partner is another free place of the same pool, or for a new card one in the stack.
+            begin, size = (0, olds) if index < olds else (olds, end - olds + int(state.action_stack_size))
+            partner = begin + draw_below(state, size)
+            showing = offer(
+                state,
+                old_hand,
+                places,
+                ways,
+                int(free[index]),
+                int(free[partner]) if partner < end else NO_PLACE,
+                partner - end,
+                showing,
+            )
+
+
+@kernel
+def offer(state: State, old_hand: Any, places: Any, ways: Any, mine: int, other: int, depth: int, showing: int) -> int:
+    """Swap the card at place `mine` with that of place `other`, or of the stack at `depth`, if chance accepts it.
+
+    Returns:
+        How many cards of the payment's symbol the player on turn then has (`showing` before).
+    """
+    kind = int(places[mine])
+    offered = int(state.action_stack[depth]) if other == NO_PLACE else int(places[other])
+    if kind == offered:
+        return showing
+    hand, place = mine // ACTION_CARDS, mine % ACTION_CARDS
+    other_hand, other_place = other // ACTION_CARDS, other % ACTION_CARDS
+
+    change = shows(offered, symbol_of(int(state.chosen))) - shows(kind, symbol_of(int(state.chosen)))
+    now_showing = showing + change * ((hand == state.player) - (other_hand == state.player))
+    if now_showing != showing and not payment_can_go_on(state, now_showing):
+        return showing
+
+    ratio = 1.0
+    for index in range(state.discard_size):
+        code = int(state.pile[index])
+        ratio *= ways[index] / (
+            ways[index]
+            + more_ways(state, old_hand, index, code, hand, place, kind, offered)
+            + more_ways(state, old_hand, index, code, other_hand, other_place, offered, kind)
+        )
+    if draw_below(state, ODDS) >= ratio * ODDS:
+        return showing
+    for index in range(state.discard_size):
+        code = int(state.pile[index])
+        ways[index] += more_ways(state, old_hand, index, code, hand, place, kind, offered)
+        ways[index] += more_ways(state, old_hand, index, code, other_hand, other_place, offered, kind)
+    places[mine] = offered
+    if other == NO_PLACE:
+        state.action_stack[depth] = kind
+    else:
+        places[other] = kind
+    return now_showing
+
+
+@kernel
+def more_ways(
+    state: State, old_hand: Any, index: int, code: int, hand: int, place: int, kind: int, offered: int
+) -> int:
+    """By how much the ways to explain payment `index` grow when a place's `kind` becomes the one `offered`."""
+    if code // NUM_KINDS != hand or place >= old_hand[hand] + state.pile_drawn[index]:
+        return 0
+    return (code % NUM_KINDS == offered) - (code % NUM_KINDS == kind)
+
+
+@kernel
+def count_ways(state: State, player: int, old_hand: Any, places: Any, ways: Any) -> None:
+    """Into `ways` [60]: for each payment of another player the cards then in its hand that it could have been."""
+    for index in range(state.discard_size):
+        code = int(state.pile[index])
+        other = code // NUM_KINDS
+        ways[index] = 1
+        if other != player:
+            count = 0
+            for place in range(int(old_hand[other]) + int(state.pile_drawn[index])):
+                count += places[other * ACTION_CARDS + place] == code % NUM_KINDS
+            for earlier in range(index):
+                count -= state.pile[earlier] == code
+            ways[index] = count
+
+
+@kernel
+def explain_pile(state: State, player: int, old_hand: Any, places: Any, used: Any, ways: Any) -> None:
+    """Choose anew which place each payment of the others has used, all explanations of the pile being as likely."""
+    for other in range(MAX_PLAYERS):
+        used[other] = 0
+    for index in range(state.discard_size):
+        code = int(state.pile[index])
+        other = code // NUM_KINDS
+        if other != player:
+            place, left = -1, draw_below(state, int(ways[index]))
+            while left >= 0:
+                place += 1
+                fits = places[other * ACTION_CARDS + place] == code % NUM_KINDS
+                left -= fits and not (int(used[other]) >> place) & 1
+            used[other] |= 1 << place
+
+
+# ---------------------------------------------------------------- resource cards
+
+
+@kernel
+def lay_resources_again(ruleset: Ruleset, state: State) -> None:
+    """Shuffle the resource cards that nobody has seen, those face down in the row and the stack: all orders alike."""
+    hidden = 0  # a set of card numbers
+    for slot in range(ROW_SLOTS):
+        if may_reveal(state, slot):
+            hidden |= 1 << int(state.row[slot])
+    for index in range(state.resource_stack_size):
+        hidden |= 1 << int(state.resource_stack[index])
+    size = 0
+    for number in range(ruleset.num_resource_cards):
+        if (hidden >> number) & 1:
+            state.resource_stack[size] = number
+            size += 1
+    state.resource_stack[size:RESOURCE_CARDS] = 0
+    shuffle(state, state.resource_stack, size)
+    for slot in range(ROW_SLOTS):
+        if may_reveal(state, slot):
+            size -= 1
+            state.row[slot] = state.resource_stack[size]
+    state.resource_stack_size = size
