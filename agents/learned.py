@@ -34,10 +34,19 @@ SHIPPED = Path(__file__).parent / "models"
 Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
+def observation_layout(game: Game) -> list[list[Any]]:
+    """Name, shape, unit and sign of every block of the observation, in order, as JSON has them."""
+    return [[block.name, list(block.shape), block.unit, block.signed] for block in game.blocks]
+
+
+def layout_version(layout: Any, num_actions: int) -> str:
+    """A fingerprint of a layout (`observation_layout`) and of the action numbering."""
+    return hashlib.sha256(json.dumps([layout, num_actions]).encode()).hexdigest()[:16]
+
+
 def observation_version(game: Game) -> str:
     """A fingerprint of the observation's layout and the action numbering: equal ones fit the same networks."""
-    layout = [(block.name, block.shape, block.unit, block.signed) for block in game.blocks]
-    return hashlib.sha256(json.dumps([layout, game.num_actions]).encode()).hexdigest()[:16]
+    return layout_version(observation_layout(game), game.num_actions)
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,7 @@ class Model:
             "game": self.game,
             "num_players": list(self.num_players),
             "observation": observation_version(find_game(self.game)),
+            "layout": observation_layout(find_game(self.game)),
             "policy_layers": len(self.policy),
             "value_layers": len(self.value),
             "trained": self.trained,
@@ -130,8 +140,27 @@ def forward(layers: Layers, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
     return inputs @ weight + bias
 
 
-def load_model(path: str | Path) -> Model:
-    """The model saved at `path`.
+@dataclass(frozen=True)
+class ModelFile:
+    """What a model file holds, before anything is said about the observation that it fits.
+
+    Attributes:
+        metadata: the file's description of itself, as `Model.save` writes it.
+        layers: the networks `policy` and `value`, in full precision.
+        half: whether the file stores weights in half precision.
+    """
+
+    metadata: dict[str, Any]
+    layers: dict[str, Layers]
+    half: bool
+
+
+def read_model_file(path: str | Path, check_version: bool = True) -> ModelFile:
+    """The content of the model file at `path`.
+
+    Args:
+        path: the file.
+        check_version: refuse a model for another observation version.
 
     Raises:
         ModelError: there is no such file, it is damaged, or of another format, game or observation version.
@@ -139,7 +168,7 @@ def load_model(path: str | Path) -> Model:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             metadata = json.loads(str(arrays["metadata"]))
-            _check_purpose(path, metadata)
+            _check_purpose(path, metadata, check_version)
             layers = {
                 name: [
                     (_full(arrays[f"{name}_{number}_weight"]), _full(arrays[f"{name}_{number}_bias"]))
@@ -147,6 +176,7 @@ def load_model(path: str | Path) -> Model:
                 ]
                 for name in ("policy", "value")
             }
+            half = arrays["policy_0_weight"].dtype == np.float16
     except FileNotFoundError:
         raise ModelError(f"model: there is no file {path}") from None
     except ModelError:
@@ -154,10 +184,29 @@ def load_model(path: str | Path) -> Model:
     except Exception as error:  # whatever unpacking a damaged file runs into
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(f"model: {path} is not a model of the suite, or is damaged ({reason})") from error
-    game = find_game(metadata["game"])
+    return ModelFile(metadata, layers, half)
+
+
+def load_model(path: str | Path) -> Model:
+    """The model saved at `path`.
+
+    Raises:
+        ModelError: there is no such file, it is damaged, or of another format, game or observation version.
+    """
+    return model_of(path, read_model_file(path))
+
+
+def model_of(path: str | Path, file: ModelFile) -> Model:
+    """The model that `file` holds, which was read from `path`.
+
+    Raises:
+        ModelError: its networks don't fit the game's observation and actions.
+    """
+    game = find_game(file.metadata["game"])
     for name, outputs in (("policy", game.num_actions), ("value", 1)):
-        _check_layers(path, name, layers[name], game.observation_size, outputs)
-    return Model(game.name, _player_counts(metadata), layers["policy"], layers["value"], metadata["trained"])
+        _check_layers(path, name, file.layers[name], game.observation_size, outputs)
+    counts = _player_counts(file.metadata)
+    return Model(game.name, counts, file.layers["policy"], file.layers["value"], file.metadata["trained"])
 
 
 def _full(array: NDArray[Any]) -> NDArray[Any]:
@@ -170,7 +219,7 @@ def _player_counts(metadata: dict[str, Any]) -> tuple[int, ...]:
     return tuple(counts) if isinstance(counts, list) else (counts,)
 
 
-def _check_purpose(path: str | Path, metadata: dict[str, Any]) -> None:
+def _check_purpose(path: str | Path, metadata: dict[str, Any], check_version: bool) -> None:
     """Raise `ModelError` unless this version of the suite can use a model with this `metadata`."""
     if metadata.get("format") not in READABLE:
         raise ModelError(
@@ -179,10 +228,11 @@ def _check_purpose(path: str | Path, metadata: dict[str, Any]) -> None:
     if metadata["game"] not in GAMES:
         raise ModelError(f"model: {path} is for the game {metadata['game']!r}; the games are {', '.join(GAMES)}")
     game = find_game(metadata["game"])
-    if metadata["observation"] != observation_version(game):
+    if check_version and metadata["observation"] != observation_version(game):
         raise ModelError(
             f"model: {path} was trained on observation version {metadata['observation']}, "
-            f"this version of the suite has {observation_version(game)}: train it anew"
+            f"this version of the suite has {observation_version(game)}: train it anew, or carry it over "
+            "(python -m siberia_experiments.carry_over)"
         )
     counts = _player_counts(metadata)
     possible = range(game.min_players, game.max_players + 1)
