@@ -77,13 +77,19 @@ from siberia_env.lanes import (
 from siberia_env.observing import PLAYER_COUNTS, scaled, seat_of, seated
 from siberia_env.tables import NUM_RESOURCES
 
-MONEY_UNIT = 32  # thousands
+# With the box's own tables no quantity exceeds its unit, but for `empty_reserves`, of which three end the game, and
+# for money in games between players of very unequal strength.
+SCORE_UNIT = 256  # thousands
+MARGIN_UNIT = 128  # thousands
 PRICE_UNIT = 8  # thousands a cube
-AREA_UNIT = 8  # areas, and cubes of one resource
-RESERVE_UNIT = 16  # cubes of one resource
-KIND_UNIT = 4  # counters of one kind
-BAG_UNIT = 64  # counters
-TILE_STACK_UNIT = 16
+SALE_UNIT = PAWNS * PRICE_UNIT  # thousands: a cube for each pawn, at the price of the best salesman card
+AREA_UNIT = 8  # areas with own workers, and cubes of one resource there
+RESERVE_UNIT = 18  # cubes of one resource
+KIND_UNIT = 4  # counters of one kind with a person and a resource
+MANAGER_UNIT = 16  # manager counters
+BAG_UNIT = 70  # counters
+TILE_STACK_UNIT = 20
+NUM_PAIRS = NUM_KINDS - 1  # kinds of counter with a person and a resource
 NUM_SYMBOLS = 1 + NUM_PERSONS + NUM_RESOURCES  # manager, persons, resources: the order of the actions
 NUM_DISTANCES = STEPS + 1  # 0 to 3 steps
 
@@ -92,7 +98,7 @@ BLOCKS: tuple[Block, ...] = (
         "sale",
         (MAX_PLAYERS, NUM_RESOURCES),
         "all",
-        MONEY_UNIT,
+        SALE_UNIT,
         "what if: thousands that each resource action would bring the seat now",
     ),
     Block("yield", (MAX_PLAYERS, NUM_RESOURCES), "all", AREA_UNIT, "what if: cubes lying where the seat has a worker"),
@@ -108,7 +114,7 @@ BLOCKS: tuple[Block, ...] = (
         "within_reach",
         (STEPS, NUM_RESOURCES),
         "all",
-        AREA_UNIT,
+        MOST_AREAS,
         "what if: cubes by resource at most 1, 2, 3 steps from an own worker",
     ),
     Block(
@@ -147,7 +153,7 @@ BLOCKS: tuple[Block, ...] = (
     Block("pawns", (MAX_PLAYERS,), "all", PAWNS, "pawns in reserve"),
     Block("panel", (NUM_LYING,), "observer", SPACES, "own counters on the panel by action and kind, new ones included"),
     Block("tiles", (MAX_PLAYERS, NUM_ACTIONS), "all", 1, "1 if an investment tile lies at the action"),
-    Block("surplus", (MAX_PLAYERS,), "all", PANEL_LIMIT, "counters on the panel; more than 10 are clipped"),
+    Block("surplus", (MAX_PLAYERS,), "all", PANEL_LIMIT + COUNTERS_DRAWN, "counters on the panel"),
     Block(
         "research",
         (MAX_PLAYERS, RESEARCH_COLUMNS),
@@ -160,26 +166,33 @@ BLOCKS: tuple[Block, ...] = (
     Block("to_place", (NUM_SYMBOLS,), "observer", COUNTERS_DRAWN, "own counters still to be placed, as in `counter`"),
     Block(
         "unseen_counters",
-        (NUM_KINDS,),
+        (NUM_PAIRS,),
         "observer",
         KIND_UNIT,
-        "counters by kind that are in the bag or, before all have placed, newly drawn by others",
+        "counters by kind that are in the bag or, before all have placed, newly drawn by others; managers follow",
     ),
+    Block("unseen_managers", (1,), "observer", MANAGER_UNIT, "manager counters among them"),
     Block("bag", (1,), "all", BAG_UNIT, "counters in the bag"),
     Block("face_up", (NUM_ACTIONS,), "all", TILES_FACE_UP, "investment tiles face up, by action"),
     Block("tile_stack", (1,), "all", TILE_STACK_UNIT, "investment tiles in the stack"),
-    Block("scores", (MAX_PLAYERS,), "all", 160, "money, thousands"),
+    Block("scores", (MAX_PLAYERS,), "all", SCORE_UNIT, "money, thousands"),
     Block(
         "margin",
         (MAX_PLAYERS,),
         "all",
-        MONEY_UNIT,
+        MARGIN_UNIT,
         "own money less the most another one has (first number), less that of seats 1 to 3, thousands",
         signed=True,
     ),
     Block("reserve", (NUM_RESOURCES,), "all", RESERVE_UNIT, "cubes in reserve"),
     Block("to_exhaust", (1,), "all", EXHAUSTION_COUNTERS, "areas still to be exhausted before the end (B24)"),
-    Block("empty_reserves", (1,), "all", EMPTY_RESERVES_TO_END, "empty reserves; three bring about the end (B24)"),
+    Block(
+        "empty_reserves",
+        (1,),
+        "all",
+        EMPTY_RESERVES_TO_END,
+        "empty reserves; three bring about the end (B24), more count as three",
+    ),
     Block(
         "last_round",
         (1,),
@@ -212,7 +225,13 @@ BLOCKS: tuple[Block, ...] = (
 NEXT_TILES = 2  # as many as two investors turn up
 
 HIDDEN_BLOCKS: tuple[Block, ...] = (
-    Block("drawn", (MAX_PLAYERS, NUM_KINDS), "nobody", KIND_UNIT, "before all have placed: new counters, seat 0 first"),
+    Block(
+        "drawn",
+        (MAX_PLAYERS, NUM_KINDS),
+        "nobody",
+        COUNTERS_DRAWN,
+        "before all have placed: new counters, seat 0 first",
+    ),
     Block("planned", (MAX_PLAYERS, NUM_ACTIONS), "nobody", SPACES, "and how many of them are placed at each action"),
     Block("next_tiles", (NEXT_TILES, NUM_ACTIONS), "nobody", 1, "top of the tile stack, one-hot"),
 )
@@ -246,7 +265,7 @@ RESEARCH: int = _START["research"]
 COUNTER: int = _START["counter"]
 COUNTER_NEEDS: int = _START["counter_needs"]
 TO_PLACE: int = _START["to_place"]
-UNSEEN_COUNTERS: int = _START["unseen_counters"]
+UNSEEN_COUNTERS: int = _START["unseen_counters"]  # by kind: `unseen_managers` stands where its kind comes
 BAG: int = _START["bag"]
 FACE_UP: int = _START["face_up"]
 TILE_STACK: int = _START["tile_stack"]

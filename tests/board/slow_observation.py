@@ -334,7 +334,8 @@ def quantities(position: Position, player: int) -> dict[str, Any]:
             for way in ("person", "resource")
         ],
         "to_place": symbols(waiting),
-        "unseen_counters": [unseen[kind] for kind in KINDS],
+        "unseen_counters": [unseen[kind] for kind in KINDS if kind != "manager"],
+        "unseen_managers": [unseen["manager"]],
         "bag": unseen.total() - sum(len(position.drawn[other]) for other in seats[1:]),
         "face_up": [position.face_up.count(action) for action in ACTIONS],
         "tile_stack": sum(box.investment_tiles.values())

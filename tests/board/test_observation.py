@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from siberia_agents.heuristic import heuristic_at, heuristic_batch
+from siberia_env import loops, vector
 from siberia_env.board.components import ACTIONS, KINDS, Components
 from siberia_env.board.game import GAME
 from siberia_env.game import block_slices
@@ -129,6 +131,71 @@ def test_public_blocks_do_not_depend_on_secrets(players: int) -> None:
     assert secret == {declared.name for declared in GAME.blocks if declared.seen_by == "observer"}
 
 
+# ---------------------------------------------------------------- no number without a meaning
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_nothing_but_empty_reserves_exceeds_its_unit_in_games_between_equals(players: int) -> None:
+    """With the box's own tables."""
+    exceeded, largest = set(), Counter[str]()
+    for number in range(3):
+        rules = {"sides": ("choose", "random")[number % 2], "salesman_cards": number > 1}
+        table = Table.deal(players, rules, seed=7 * players + number)
+        decisions = 0
+        while not table.over:
+            if decisions % 8 == 0:
+                seen = quantities(read_position(table), table.player)
+                for name, declared in DECLARED.items():
+                    most = int(np.abs(np.asarray(seen[name], float)).max())
+                    largest[name] = max(largest[name], most)
+                    if most > declared.unit:
+                        exceeded.add(name)
+            table.step(heuristic_at(table.variant.rulesets, table.states, 0, table.mask()))
+            decisions += 1
+    assert exceeded <= {"empty_reserves"}
+    assert largest["margin"] > 16
+    assert largest["surplus"] > 10
+
+
+def test_every_number_varies_but_those_that_the_box_fixes() -> None:
+    """In games between random players and the heuristic; the box has twelve areas, and Frankfurt has one side."""
+    low, high = np.ones(GAME.observation_size), -np.ones(GAME.observation_size)
+    games = 128
+    plan, chance = np.zeros(games, np.int64), np.zeros(games, np.int64)
+    for players in PLAYER_COUNTS:
+        env = vector.make("board", games, players, seed=players, rules={"salesman_cards": players > 2})
+        step = env.reset()
+        for draw in range(400):
+            for seen in (step.observation, env.observe((step.player + 1) % players)):
+                low, high = np.minimum(low, seen.min(axis=0)), np.maximum(high, seen.max(axis=0))
+            heuristic_batch(env.variant.rulesets, env.states, step.mask, plan)
+            loops.sample_batch(step.mask, step.num_legal, np.uint64(9), draw, chance)
+            step = env.step(np.where((np.arange(games) + step.player) % 2 == 0, plan, chance))
+    constant = {
+        (name, tuple(int(place) for place in index))
+        for name, slice_ in SLICES.items()
+        for index in np.argwhere((low == high)[slice_].reshape(DECLARED[name].shape))
+    }
+    box = Components()
+    unused = range(len(box.areas), 16)
+    untraded = {
+        (1 + number, resource)
+        for number, tile in enumerate(box.exchange_tiles)
+        for resource in range(5)
+        if not any(box.exchanges[name][resource] for name in tile)
+    }
+    assert constant == {
+        *(("cubes", (resource, area)) for resource in range(5) for area in unused),
+        *(("workers", (seat, area)) for seat in range(4) for area in unused),
+        *(("distance", (area,)) for area in unused),
+        *(("origin", (7 + area,)) for area in unused),
+        *(("prices", (0, resource)) for resource in range(5)),
+        *((name, where) for name in ("prices", "raise") for where in untraded),
+        ("present", (0,)),
+        ("present", (1,)),
+    }
+
+
 # ---------------------------------------------------------------- by hand
 
 
@@ -179,6 +246,8 @@ def test_own_plans_count_at_once_and_those_of_others_when_all_have_placed() -> N
     assert block(table, 0, "to_place").sum() == 2 * 2 + 2
     assert block(table, 0, "unseen_counters")[KINDS.index("gas/salesman")] == 3
     assert block(table, 1, "unseen_counters")[KINDS.index("gas/salesman")] == 2
+    assert block(table, 0, "unseen_managers") == Components().counters["manager"] - 2
+    assert block(table, 1, "unseen_managers") == Components().counters["manager"] - 1
     table.play("place person", "place research", "place person", "place research")
     assert block(table, 0, "counter").sum() == 0
     assert block(table, 0, "research")[0].tolist() == [0, 0, 0, 1, 0, 1]
