@@ -1,4 +1,4 @@
-"""The tables in docs/ that repeat what the code says, written from the code.
+"""The tables in docs/ and README.md that repeat what the code says, written from the code.
 
 `python -m siberia_experiments.doc_tables` rewrites them in place; with `--check` it changes nothing, names each
 page that differs and exits with 1. A generated part stands between two lines of its page:
@@ -69,6 +69,23 @@ def codes(names: Iterable[object]) -> str:
 def sources(tables: tuple[Table, ...]) -> str:
     """C5, B7: where each component table comes from."""
     return table(("table", "what is in it", "source"), ((code(t.name), t.content, f"**{t.source}**") for t in tables))
+
+
+SOURCES = {  #: by `Table.source`, in this order
+    "rulebook": "printed in the rulebooks",
+    "review": "reported by a review",
+    "assumed": "**assumed by the suite**",
+}
+
+
+def known(games: Mapping[str, tuple[Table, ...]]) -> str:
+    """What is printed in the rulebooks, what reviews report, and what is assumed, for each of `games`."""
+
+    def cell(tables: tuple[Table, ...], source: str) -> str:
+        return "<br>".join(f"{t.name.replace('_', ' ')}: {t.content}" for t in tables if t.source == source)
+
+    rows = [(words, *(cell(tables, source) for tables in games.values())) for source, words in SOURCES.items()]
+    return table(("components", *games), rows)
 
 
 def component_file(tables: dict[str, Any]) -> str:
@@ -400,6 +417,9 @@ def tournament(path: Path) -> str:
 
 #: The generated parts by the name in their marker.
 PARTS: dict[str, Callable[[], str]] = {
+    "components of both games": lambda: known({"card game": box.TABLES, "board game": board_box.TABLES}),
+    "components of the card game": lambda: known({"what": box.TABLES}),
+    "components of the board game": lambda: known({"what": board_box.TABLES}),
     "card sources": lambda: sources(box.TABLES),
     "card resource cards": card_resource_cards,
     "card persons": card_persons,
@@ -456,13 +476,17 @@ def generated(page: str) -> str:
 
 
 def differing(docs: Path) -> dict[Path, str]:
-    """The pages under `docs` that are not as the code has them now, each with the text it should have.
+    """The pages under `docs`, and the README.md beside it, that are not as the code has them now.
+
+    Returns:
+        Each such page with the text it should have.
 
     Raises:
         ValueError: a page's markers are wrong; the message names the page.
     """
     wanted = {}
-    for page in sorted(docs.rglob("*.md")):
+    readme = docs.resolve().parent / "README.md"
+    for page in [*sorted(docs.rglob("*.md")), *([readme] if readme.exists() else [])]:
         text = page.read_text(encoding="utf-8")
         try:
             new = generated(text)
@@ -477,7 +501,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Bring the docs into step with the code, or check that they are; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m siberia_experiments.doc_tables",
-        description="Write the tables in docs/ that come from the code.",
+        description="Write the tables in docs/ and README.md that come from the code.",
     )
     parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if a page differs")
     parser.add_argument("--docs", type=Path, default=DOCS, help="the folder of the docs (default: the checkout's own)")

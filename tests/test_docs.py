@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from siberia_env.board import components as board_box
+from siberia_env.card import components as card_box
 from siberia_env.game import GAMES, find_game
 from siberia_experiments import doc_tables
 
@@ -65,8 +67,31 @@ def test_generated_tables_equal_the_code() -> None:
 
 
 def test_every_generated_part_stands_in_a_page() -> None:
-    used = re.findall(r"<!-- begin generated: (.*?) -->", "".join(page.read_text(encoding="utf-8") for page in PAGES))
+    text = "".join(page.read_text(encoding="utf-8") for page in [*PAGES, README])
+    used = re.findall(r"<!-- begin generated: (.*?) -->", text)
     assert sorted(used) == sorted(doc_tables.PARTS)
+
+
+@pytest.mark.parametrize("page", [README, *RULES.values()], ids=page_id)
+def test_what_the_box_does_not_tell_stands_above_all_tables(page: Path) -> None:
+    """By source, with every table of the code under its own, and the way to replace it."""
+    before, heading, after = page.read_text(encoding="utf-8").partition("## What the box does not tell\n")
+    assert heading
+    assert not re.search(r"^\|", before, re.MULTILINE)
+    section = after.partition("\n## ")[0]
+    _, _, *rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    assert [row[0] for row in rows] == ["printed in the rulebooks", "reported by a review", "**assumed by the suite**"]
+    boxes = {"card": card_box.TABLES, "board": board_box.TABLES}
+    games = list(boxes) if page == README else [page.parent.name]
+    for column, game in enumerate(games, 1):
+        listed = {
+            (source, line)
+            for source, row in zip(("rulebook", "review", "assumed"), rows, strict=True)
+            for line in row[column].split("<br>")
+        }
+        assert listed == {(told.source, f"{told.name.replace('_', ' ')}: {told.content}") for told in boxes[game]}
+        target = f"docs/{game}/rules.md#replacing-components" if page == README else "#replacing-components"
+        assert target in LINK.findall(section)
 
 
 @pytest.fixture
@@ -109,6 +134,16 @@ def test_wrong_markers_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (tmp_path / "page.md").read_text(encoding="utf-8") == text
 
 
+def test_the_readme_is_kept_in_step_too(copied_docs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = copied_docs.parent / "README.md"
+    right = README.read_text(encoding="utf-8")
+    page.write_text(right.replace("60 cards in all", "61 cards in all"), encoding="utf-8")
+    assert doc_tables.main(["--check", "--docs", str(copied_docs)]) == 1
+    assert capsys.readouterr().err.startswith(f"{page}: ")
+    assert doc_tables.main(["--docs", str(copied_docs)]) == 0
+    assert page.read_text(encoding="utf-8") == right
+
+
 def test_a_missing_docs_folder_is_refused(tmp_path: Path) -> None:
     assert doc_tables.main(["--docs", str(tmp_path / "none")]) == 2
 
@@ -141,6 +176,22 @@ def test_the_rules_page_defines_every_rule_once_and_in_order(game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_every_rule_names_its_source(game: str) -> None:
     assert [number for number, text in rules_of(game).items() if not SOURCE.search(text)] == []
+
+
+#: The rules whose words in a book can be read in another way, by game.
+READ_OTHERWISE = {"card": (10, 11), "board": tuple(range(14, 21))}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_open_rules_name_the_sentence_that_allows_another_reading(game: str) -> None:
+    """By the heading in the book under which it stands, in quotation marks."""
+    letter, rules = NUMBERED[game][0], rules_of(game)
+    for number in READ_OTHERWISE[game]:
+        chosen, begin, others = rules[number].partition(f"*Other readings of {letter}{number}:*")
+        assert begin, number
+        assert "*(ruling" in chosen, number
+        assert re.search(r'"[^"]+"', others), number
+        assert re.search(r"sentence", others), number
 
 
 def test_only_rules_that_exist_are_referred_to() -> None:

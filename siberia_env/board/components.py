@@ -81,13 +81,17 @@ TABLES = (
     Table("cubes", "18 gas, 16 charcoal, 14 oil, 12 gold, 10 diamond (B4)", "rulebook"),
     Table("exchanges", "Tokyo pays 3000 for gas (B5)", "rulebook"),
     Table("exchanges", "Frankfurt trades every resource, the others some at better prices (B5)", "review"),
-    Table("exchanges", "all other prices (B5)", "assumed"),
+    Table("exchanges", "all other prices, and all names but Frankfurt and Tokyo (B5)", "assumed"),
     Table("exchange_tiles", "five tiles with two sides each beside Frankfurt (B5)", "review"),
     Table("exchange_tiles", "which two exchanges share a tile (B5)", "assumed"),
     Table("arrows", "two arrows lead out of Vladivostok (B6)", "rulebook"),
     Table("arrows", "to which areas (B6)", "assumed"),
-    Table("areas", "twelve areas and how they are adjacent (B6)", "assumed"),
-    Table("salesman_cards", "the values 4 5 6 7 8 (B25)", "rulebook"),
+    Table("areas", "twelve areas, their names, and how they are adjacent (B6)", "assumed"),
+    Table(
+        "salesman_cards",
+        "the values 4 5 6 7 8; those of oil and gold in the card game's digital rules only (B25)",
+        "rulebook",
+    ),
 )
 
 DEFAULT_COUNTERS: dict[str, int] = {

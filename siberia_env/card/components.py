@@ -57,7 +57,11 @@ TABLES = (
     Table("resource_cards", "36 cards in all (C3)", "rulebook"),
     Table("resource_cards", "10 gas, 8 charcoal, 7 oil, 6 gold, 5 diamond, and the range of values (C3)", "review"),
     Table("resource_cards", "the value of each single card (C3)", "assumed"),
-    Table("salesmen", "the value each of the 8 salesmen gives (C4)", "rulebook"),
+    Table(
+        "salesmen",
+        "the value each of the 8 salesmen gives; those of oil and gold in the digital rules only (C4)",
+        "rulebook",
+    ),
     Table("workers", "10 workers; 5 investors, one a resource (C4)", "rulebook"),
 )
 
