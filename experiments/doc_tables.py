@@ -313,6 +313,7 @@ def board_axes() -> str:
             (board_box.NUM_ACTIONS, "actions", board_box.ACTIONS),
             (board_box.MOST_AREAS, "areas", areas),
             (board_box.NUM_PLACES, "places of a worker", f"the areas, then {code(board_box.START)}"),
+            (board_box.NUM_KINDS - 1, "kinds with a resource", "the kinds of action counter but the last, `manager`"),
             (board_box.NUM_KINDS, "kinds of action counter", board_box.KINDS),
             (NUM_PAWN_PLACES, "places of a pawn", "the reserve, the exchanges, the places of a worker"),
             (NUM_LYING, "counters on the panel", f"action and kind, in the order of the actions {code('discard ...')}"),

@@ -21,7 +21,6 @@ from siberia_agents.registry import make_agent
 from siberia_env import board_v0, card_v0, loops, vector
 from siberia_env.aec import SiberiaAECEnv
 from siberia_env.board.components import COUNTERS_DRAWN, PERSONS
-from siberia_env.board.observation import KIND_UNIT
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
 from siberia_env.tables import RESOURCES
 from tests.games import GameCase
@@ -213,8 +212,8 @@ def test_the_hands_in_the_state_are_those_that_the_seats_see() -> None:
 def test_B11_the_new_counters_in_the_state_are_those_that_the_seats_see() -> None:
     env = board_v0.raw_env(num_players=3, rules={"sides": "random"})
     env.reset(seed=4)
-    kinds = env.state()[env.state_blocks["drawn"]].reshape(4, -1)[:3] * KIND_UNIT
-    assert kinds.sum(axis=1).tolist() == [6, 6, 6]
+    kinds = env.state()[env.state_blocks["drawn"]].reshape(4, -1)[:3] * COUNTERS_DRAWN
+    np.testing.assert_allclose(kinds.sum(axis=1), [6, 6, 6], rtol=1e-6)
     for counts, agent in zip(kinds, env.agents, strict=True):
         pairs = counts[:-1].reshape(len(PERSONS), len(RESOURCES))
         symbols = [counts[-1], *pairs.sum(axis=1), *pairs.sum(axis=0)]
