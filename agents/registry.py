@@ -148,6 +148,19 @@ def form(name: str) -> str:
     return short_form(name) + (OPTIONS_FORM if AGENTS[name].options else "")
 
 
+def spec_with_file(name: str, path: Path) -> str | None:
+    """The spec of the agent called `name` with the file `path` for its argument; None if no spec can say that."""
+    for text in (str(path), os.path.join(".", path), os.path.abspath(path)):  # one that looks like an option: ./a=b
+        spec = f"{name}:{text}"
+        try:
+            parts = _read_parts(spec, text.split(":"), form(name))
+        except ConfigurationError:
+            continue
+        if parts == ([text], {}) and "," not in spec and spec == spec.strip():
+            return spec
+    return None
+
+
 def make_agent(spec: str) -> Agent:
     """The agent that `spec` describes.
 

@@ -32,6 +32,7 @@ from siberia_env import loops, vector
 from siberia_env.compiled import kernel
 from siberia_env.errors import ModelError
 from siberia_env.game import Game, Variant
+from siberia_env.installation import install_command
 from siberia_env.view import view_state
 from siberia_experiments.display import console, counting, new_table
 
@@ -134,6 +135,9 @@ def bench(game: Game, seconds: float, repeats: int) -> None:
             rows.append(Row(comparison.what, median(own), comparison.peer_name, peer, goal, floor))
     console.print(_table(game, rows))
     console.print(_facts(game, seconds, repeats))
+    if any(row.peer is None for row in rows):
+        console.print("The other libraries come with the extra bench:")
+        console.print(install_command("bench"), markup=False, highlight=False, soft_wrap=True)
 
 
 def _table(game: Game, rows: list[Row]) -> Table:

@@ -12,15 +12,13 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from siberia_agents.registry import AGENTS, short_form
+from siberia_env import __version__
 from siberia_env.errors import ConfigurationError, MissingExtraError, SiberiaError
 from siberia_env.game import GAMES, Variant, find_game
+from siberia_experiments.commands import LIST_SIGN, TRUTH, next_lines, resume_line
 
 BAD_INPUT = 2  #: exit code
 INTERRUPTED = 130  #: exit code
-
-# How values are written after --rules.
-TRUTH = {"true": True, "false": False}
-LIST_SIGN = "/"
 
 app = typer.Typer(
     add_completion=False,
@@ -53,6 +51,21 @@ Agents = Annotated[
     ),
 ]
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"siberia-env {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def siberia(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version, and exit.")
+    ] = False,
+) -> None:
+    """Options before the command."""
 
 
 def refusing_bad_input(command: F) -> F:
@@ -184,7 +197,7 @@ def train(
 
     siberia train board --players 4 --start-from runs/board/model.npz --minutes 15 --out runs/four
 
-    Then play against it: siberia evaluate card --agents learned:runs/mine/model.npz,greedy
+    At the end it prints the commands that measure the policy and let you play against it.
     """
     from siberia_experiments.demo import follow
     from siberia_experiments.train import Training, TrainOptions, checkpoint_path
@@ -224,9 +237,10 @@ def train(
         follow(training)
     except KeyboardInterrupt:
         if checkpoint_path(out).exists():
-            typer.echo(f"stopped; go on from the last checkpoint: siberia train {game} --resume --out {out}")
+            typer.echo(f"stopped; go on from the last checkpoint: {resume_line(game, out)}")
         raise typer.Exit(INTERRUPTED) from None
-    typer.echo(f"{training.model_path}: play against it with --agents learned:{training.model_path}")
+    for line in next_lines(training):
+        typer.echo(line)
 
 
 @app.command()

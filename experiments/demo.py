@@ -11,6 +11,7 @@ from siberia_env import loops
 from siberia_env.game import DOLLARS, Variant
 from siberia_env.record import Decision, describe, read_records
 from siberia_env.view import view_state
+from siberia_experiments.commands import next_lines
 from siberia_experiments.display import TrainingDisplay, console, results_table
 from siberia_experiments.evaluate import alone_against, evaluate
 from siberia_experiments.record_games import record_games
@@ -37,6 +38,8 @@ def demo(options: TrainOptions, folder: Path, games: int = 500) -> None:
         f"{folder}: model.npz, curve.png, curve.csv, tensorboard/, game.jsonl (a game against greedy), "
         "game.txt (the same with the model's thoughts)"
     )
+    for line in next_lines(training):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def follow(training: Training) -> None:

@@ -1,8 +1,9 @@
 """Self-play training with MaskablePPO: `siberia train card --minutes 30 --out runs/mine`.
 
 One run is one folder: `model.npz` (the policy, for the agent `learned`), `checkpoint.pt` (everything a resumed
-run needs), `curve.csv` and `curve.png` (win rates over time), `tensorboard/`. A checkpoint is written as a
-whole or not at all, so a killed run loses no more than what came after the last one.
+run needs), `curve.csv` and `curve.png` (win rates over time), `tensorboard/`, and where the user gave component
+tables, `model.components.json` with them. A checkpoint is written as a whole or not at all, so a killed run loses
+no more than what came after the last one.
 
 With `decisions` as the budget and one thread, the same seed gives the same run, resumed or not. With `minutes`
 the learning rate falls with time, so runs differ with the machine.
@@ -11,6 +12,7 @@ the learning rate falls with time, so runs differ with the machine.
 from __future__ import annotations
 
 import csv
+import json
 import math
 import pickle
 import time
@@ -238,6 +240,7 @@ class Training:
         self.folder = folder
         self.variant: Variant = find_game(options.game).variant(options.num_players, options.rules, options.components)
         make_folder(folder)
+        self._keep_components()
         th.set_num_threads(options.threads)
         products = getattr(th.backends.mkldnn, "matmul", None)  # from torch 2.9 on
         if products is not None and multiplies_brain_floats():
@@ -390,6 +393,20 @@ class Training:
     def model_path(self) -> Path:
         """Where the policy is saved."""
         return self.folder / "model.npz"
+
+    @property
+    def components_path(self) -> Path:
+        """Where the user's component tables are kept."""
+        return self.folder / "model.components.json"
+
+    def _keep_components(self) -> None:
+        """Keep the component tables for games with the model later, whatever becomes of the user's own file."""
+        if self.options.components is None:
+            self.components_path.unlink(missing_ok=True)  # of an earlier run
+            return
+        temporary = self.components_path.with_suffix(".partial")
+        temporary.write_text(json.dumps(self.options.components, indent=1) + "\n", encoding="utf-8")
+        temporary.replace(self.components_path)
 
     def save(self) -> None:
         """Write model, learning curve and checkpoint; each replaces its predecessor as a whole."""

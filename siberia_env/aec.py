@@ -26,7 +26,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from siberia_env import loops
 from siberia_env.compiled import PLAIN_PYTHON
-from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
+from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError, RenderModeError
 from siberia_env.game import DOLLARS, Game, block_slices, find_game
 from siberia_env.generator import check_seed
 from siberia_env.loops import reward_number
@@ -554,9 +554,9 @@ def register_with_pettingzoo(game: str) -> None:
 
 
 def check_render_mode(render_mode: str | None) -> None:
-    """Raise `ConfigurationError` unless there is such a render mode; None is one that shows nothing."""
+    """Raise `RenderModeError` unless there is such a render mode; None is one that shows nothing."""
     if render_mode is not None and render_mode not in RENDER_MODES:
-        raise ConfigurationError(f"render_mode: no {render_mode!r}; there are {', '.join(RENDER_MODES)}")
+        raise RenderModeError(f"render_mode: no {render_mode!r}; there are {', '.join(RENDER_MODES)}")
 
 
 def _box(blocks: tuple[Any, ...]) -> spaces.Box:

@@ -5,6 +5,8 @@ Each is a `ValueError`, but for `MissingExtraError`, which is an `ImportError`.
 
 from __future__ import annotations
 
+from siberia_env.installation import install_command
+
 
 class SiberiaError(ValueError):
     """Base of every error the suite raises for input it can't use."""
@@ -12,6 +14,14 @@ class SiberiaError(ValueError):
 
 class ConfigurationError(SiberiaError):
     """A player count, a rule option or a component table that no game can be set up with."""
+
+
+class RenderModeError(ConfigurationError, TypeError):
+    """A render mode that an environment does not have.
+
+    A `TypeError` too: `make_vec_env` of stable-baselines3 asks every environment for `"rgb_array"`, and does without
+    only where that raises a `TypeError`.
+    """
 
 
 class IllegalActionError(SiberiaError):
@@ -38,6 +48,6 @@ def missing_extra(extra: str, purpose: str, missing: str | None) -> MissingExtra
     """The one sentence a user needs when an optional dependency is absent."""
     return MissingExtraError(
         f"{purpose} needs the optional extra {extra!r} ({missing or 'a package'} is not installed): "
-        f"pip install 'siberia-env[{extra}]'",
+        + install_command(extra),
         name=missing,
     )

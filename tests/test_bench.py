@@ -16,6 +16,7 @@ import torch as th
 from siberia_agents import learned
 from siberia_agents.search import SearchResult
 from siberia_env.game import GAMES, Game, find_game
+from siberia_env.installation import install_command
 from siberia_env.view import View
 from siberia_experiments import bench
 from siberia_experiments.display import console
@@ -200,7 +201,9 @@ def test_absent_libraries_are_named_as_such(game: Game, monkeypatch: pytest.Monk
     for fact in ("batch, masks only", "search", "a state, bytes", bench.GUIDED, "import to first step", "12.2", "1.25"):
         assert fact in text
     assert "MaskablePPO" not in text
-    assert max(map(len, text.splitlines())) <= 80
+    *lines, install = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert install == install_command("bench")
 
 
 def test_ratios_are_ours_by_theirs() -> None:

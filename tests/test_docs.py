@@ -27,7 +27,7 @@ CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 FOLDERS = ("siberia_env", "agents", "experiments", "tests", "docs", "notebooks", ".ci")
-SINGLE_FILES = ("README.md", "Makefile", "pyproject.toml")
+SINGLE_FILES = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "pyproject.toml")
 
 # Places that a reader of the project does not have. (Letters in brackets keep this file out of its own net.)
 OUTSIDE = (

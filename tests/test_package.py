@@ -1,15 +1,24 @@
-"""The package: what is imported when, what is declared, and the error that names a missing extra."""
+"""The package: what is imported when, what is declared and built, and the error that names a missing extra."""
 
 from __future__ import annotations
 
 import ast
 import re
+import shlex
+import shutil
 import sys
+import tarfile
+import tomllib
+import zipfile
 from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+from siberia_env import __version__
+from siberia_env.installation import install_command, python_command
+from siberia_experiments.cli import main
 from tests.processes import ROOT, run_python
 
 PACKAGES = {"siberia_env": "siberia_env", "siberia_agents": "agents", "siberia_experiments": "experiments"}
@@ -119,7 +128,7 @@ def test_training_without_the_extra_names_it(missing: str, tmp_path: Path) -> No
     assert len(told) == 2
     for line in told:
         assert line.startswith("siberia: ")
-        assert f"({missing} is not installed): pip install 'siberia-env[train]'" in line
+        assert line.endswith(f"({missing} is not installed): {install_command('train')}")
         assert "the optional extra 'train'" in line
     assert not (tmp_path / "run").exists()
 
@@ -130,6 +139,143 @@ def test_the_vec_env_without_the_extra_names_it() -> None:
         "try:\n    import siberia_env.sb3\nexcept MissingExtraError as error:\n    print(error)\n"
     )
     assert run_python("-c", program).stdout.strip() == (
-        "siberia_env.sb3 needs the optional extra 'train' (sb3_contrib is not installed): "
-        "pip install 'siberia-env[train]'"
+        "siberia_env.sb3 needs the optional extra 'train' (sb3_contrib is not installed): " + install_command("train")
     )
+
+
+# ---------------------------------------------------------------- the command that installs an extra
+
+
+EXTRA = "from siberia_env.installation import install_command; print(install_command({extra!r}))"
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what is needed to build the package, in a folder with an odd name."""
+    folder = tmp_path_factory.mktemp("copies") / "its [own] checkout"
+    for name in (*PACKAGES.values(), "pyproject.toml", "README.md", "LICENSE"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(checkout: Path) -> dict[str, Path]:
+    """The wheel and the source archive."""
+    source = checkout.with_name("source")
+    shutil.copytree(checkout, source)
+    program = "from setuptools import build_meta as backend; backend.build_{0}({1!r})"
+    for kind in ("sdist", "wheel"):
+        run_python("-c", program.format(kind, str(source / "dist")), first=source, cwd=source)
+    (wheel,) = (source / "dist").glob("*.whl")
+    (archive,) = (source / "dist").glob("*.tar.gz")
+    return {"wheel": wheel, "sdist": archive}
+
+
+def pip_would_install(command: str, cwd: Path) -> str:
+    """What pip says to a command that it is only to try out, with the packages that are here already."""
+    python, *words = shlex.split(command)
+    assert words[:3] == ["-m", "pip", "install"]
+    assert Path(shutil.which(python) or cwd / python).samefile(sys.executable)
+    trial = ["--dry-run", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    done = run_python(*words, *trial, cwd=cwd)
+    return done.stdout + done.stderr
+
+
+def extras() -> dict[str, list[str]]:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return dict(declared["project"]["optional-dependencies"])
+
+
+@pytest.mark.parametrize("extra", ["train", "bench"])
+@pytest.mark.parametrize("place", [".", "..", "agents"])
+def test_from_a_checkout_the_command_installs_the_checkout_with_the_extra(
+    checkout: Path, extra: str, place: str
+) -> None:
+    here = (checkout / place).resolve()
+    command = run_python("-c", EXTRA.format(extra=extra), first=checkout, cwd=here).stdout.strip()
+    *_, option, named = shlex.split(command)
+    path, bracket, rest = named.rpartition("[")
+    assert (option, bracket, rest) == ("--editable", "[", f"{extra}]")
+    assert extra in extras()
+    assert (here / path).samefile(checkout)
+    assert path == {".": ".", "..": f"./{checkout.name}", "agents": str(checkout)}[place]
+    if extra == "train":  # all of it is here, for the tests
+        said = pip_would_install(command, here)
+        assert "Would install siberia-env" in said
+        assert "does not provide the extra" not in said
+
+
+def test_pip_says_so_where_an_extra_does_not_exist(checkout: Path) -> None:
+    command = run_python("-c", EXTRA.format(extra="trein"), first=checkout, cwd=checkout).stdout.strip()
+    assert "does not provide the extra 'trein'" in pip_would_install(command, checkout)
+
+
+@pytest.mark.parametrize("extra", ["train", "bench"])
+def test_from_an_installed_wheel_the_command_names_the_packages_of_the_extra(
+    built: dict[str, Path], tmp_path: Path, extra: str
+) -> None:
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        wheel.extractall(tmp_path / "site")
+    command = run_python("-c", EXTRA.format(extra=extra), first=tmp_path / "site", cwd=tmp_path).stdout.strip()
+    _, module, pip, install, *named = shlex.split(command)
+    assert (module, pip, install) == ("-m", "pip", "install")
+    assert set(map(Requirement, named)) == set(map(Requirement, extras()[extra]))
+
+
+def test_the_python_of_an_environment_that_is_not_activated_is_named_by_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "its .venv/bin"
+    folder.mkdir(parents=True)
+    for name in ("python", "python3"):
+        (folder / name).symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(folder / "python3"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent.parent))
+    assert python_command() == "its .venv/bin/python3"
+    assert install_command("train").startswith("'its .venv/bin/python3' -m pip install ")
+    monkeypatch.setenv("PATH", str(folder))
+    assert python_command() == "python"
+
+
+# ---------------------------------------------------------------- license, version, citation
+
+
+def test_wheel_and_source_archive_carry_the_license(built: dict[str, Path]) -> None:
+    own = (ROOT / "LICENSE").read_bytes()
+    assert own.startswith(b"MIT License\n")
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        told = wheel.read(metadata).decode().splitlines()
+        assert {"License-Expression: MIT", "License-File: LICENSE"} <= set(told)
+        assert wheel.read(metadata.replace("METADATA", "licenses/LICENSE")) == own
+    with tarfile.open(built["sdist"]) as archive:
+        (name,) = (name for name in archive.getnames() if re.fullmatch("[^/]+/LICENSE", name))
+        extracted = archive.extractfile(name)
+        assert extracted is not None
+        assert extracted.read() == own
+
+
+def test_the_citation_is_of_this_version() -> None:
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    told = {key: value.strip() for key, colon, value in (line.partition(":") for line in lines) if colon}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert told["version"] == __version__
+    assert told["title"].strip('"') == f"{project['name']}: {project['description']}"
+    assert told["license"] == project["license"]
+    assert {"cff-version", "message", "authors"} <= set(told)
+
+
+def test_the_changelog_knows_this_version() -> None:
+    headings = re.findall(r"^## \[(.*?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[:2] == ["Unreleased", __version__]
+
+
+def test_the_command_tells_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"siberia-env {__version__}\n"
+    assert main(["--help"]) == 0
+    assert "--version" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,12 +18,15 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv
 
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.interface import Agent
 from siberia_agents.random_agent import RandomAgent
 from siberia_env import vector
 from siberia_env.card.game import GAME
+from siberia_env.errors import ConfigurationError
 from siberia_env.sb3 import (
     LEARNER,
     SeatRolloutBuffer,
@@ -541,3 +545,53 @@ def test_the_policy_draws_actions_by_likelihood() -> None:
         drawn = (actions.numpy() == action).mean()
         expected = float(likelihood[actions == int(action)][0].exp())
         assert abs(drawn - expected) < 5 * np.sqrt(expected / draws)
+
+
+# ---------------------------------------------------------------- stable-baselines3's own environments
+
+
+def made(case: GameCase, id_form: str, **options: Any) -> VecEnv:
+    with warnings.catch_warnings():
+        # Gymnasium warns of the picture that stable-baselines3 asks for first, before the environment refuses it.
+        warnings.filterwarnings("ignore", ".*render_mode='rgb_array'", UserWarning)
+        return make_vec_env(id_form.format(case.gym_id), **options)
+
+
+@pytest.mark.parametrize("id_form", ["{}", "siberia_env:{}"])
+def test_make_vec_env_takes_the_registered_games(case: GameCase, id_form: str) -> None:
+    env = made(case, id_form, n_envs=2, seed=5, env_kwargs={"num_players": 3})
+    assert env.get_attr("render_mode") == [None, None]  # nothing pretends to draw pictures
+    assert env.get_attr("unwrapped")[0].table.num_players == 3
+    seen: Any = env.reset()
+    assert seen["observation"].shape == (2, case.game.observation_size)
+    assert get_action_masks(env).shape == (2, case.game.num_actions)
+    learner = MaskablePPO("MultiInputPolicy", env, n_steps=32, batch_size=32, **SMALL).learn(64)
+    assert learner.num_timesteps == 64
+
+
+def test_make_vec_env_takes_the_games_in_processes_of_their_own(case: GameCase) -> None:
+    """Each imports the games by the module in the id."""
+    options = {"n_envs": 2, "seed": 5, "vec_env_cls": SubprocVecEnv, "vec_env_kwargs": {"start_method": "spawn"}}
+    env, here = made(case, "siberia_env:{}", **options), made(case, "{}", n_envs=2, seed=5)
+    try:
+        seen, expected = env.reset(), here.reset()
+        assert all(np.array_equal(seen[name], expected[name]) for name in ("observation", "action_mask"))
+        assert np.array_equal(get_action_masks(env), get_action_masks(here))
+    finally:
+        env.close()
+
+
+def test_make_vec_env_tells_what_is_wrong_with_its_options(case: GameCase) -> None:
+    with pytest.raises(ConfigurationError, match="num_players: 7"):
+        made(case, "{}", env_kwargs={"num_players": 7})
+    with pytest.raises(ConfigurationError, match="render_mode: no 'rgb_array'; there are ansi, human"):
+        made(case, "{}", env_kwargs={"render_mode": "rgb_array"})
+
+
+def test_make_vec_env_passes_render_modes_on_that_there_are(case: GameCase) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = make_vec_env(case.gym_id, env_kwargs={"render_mode": "ansi"})
+        make_vec_env(case.gym_id, env_kwargs={"render_mode": None})
+    env.reset()
+    assert "seen by player_0" in env.env_method("render")[0]

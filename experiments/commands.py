@@ -1,0 +1,78 @@
+"""Command lines for the user to type: they fit the current directory, the shell, and a run's options as they stand."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from siberia_agents.registry import spec_with_file
+from siberia_env.installation import nearby, python_command
+
+if TYPE_CHECKING:
+    from siberia_experiments.train import Training
+
+NAME = "siberia"
+
+# How values are written after --rules.
+TRUTH = {"true": True, "false": False}
+LIST_SIGN = "/"
+
+
+def program() -> list[str]:
+    """What starts the command line that runs now: its name if the shell finds it by that, otherwise its path."""
+    scripts = [Path(sys.argv[0]), Path(sys.executable).with_name(NAME)]  # the latter after `python -m`
+    script = next((path for path in scripts if path.stem == NAME and path.is_file()), None)
+    if script is None:
+        return [python_command(), "-m", "siberia_experiments.cli"]
+    found = shutil.which(NAME)
+    return [NAME] if found and os.path.samefile(found, script) else [nearby(script)]
+
+
+def command_line(*words: str) -> str:
+    """The command `siberia` with `words`, quoted for the shell."""
+    return shlex.join([*program(), *words])
+
+
+def path_word(path: Path) -> str:
+    """A path as the value of an option: one that begins with a dash would be taken for an option itself."""
+    text = str(path)
+    return os.path.join(".", text) if text.startswith("-") else text
+
+
+def rules_text(rules: Mapping[str, Any]) -> str:
+    """Options of a game as they are written after `--rules`."""
+    return ",".join(f"{name}={_value_text(value)}" for name, value in rules.items())
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return next(text for text, truth in TRUTH.items() if truth is value)
+    return LIST_SIGN.join(value) if isinstance(value, (list, tuple)) else str(value)
+
+
+def resume_line(game: str, folder: Path) -> str:
+    """The command that goes on with the run in `folder`."""
+    return command_line("train", game, "--resume", "--out", path_word(folder))
+
+
+def next_lines(training: Training) -> list[str]:
+    """What to do with the model of a finished run: commands for the games that it was trained for."""
+    options, model = training.options, training.model_path
+    spec = spec_with_file("learned", model)
+    if spec is None:
+        return [f"{model} is the trained policy. No agent can be named by this path: copy the file to another name."]
+    words = [options.game, "--players", str(options.num_players)]
+    if options.rules:
+        words += ["--rules", rules_text(options.rules)]
+    if options.components is not None:
+        words += ["--components", path_word(training.components_path)]
+    return [
+        f"{model} is the trained policy. To measure it, and to play against it:",
+        command_line("evaluate", *words, "--agents", f"{spec},greedy"),
+        command_line("play", *words, "--against", spec),
+    ]
