@@ -267,8 +267,8 @@ def _load_once(path: Path) -> Model:
     return load_model(path)
 
 
-def shipped_model(variant: Variant) -> Model:
-    """The model that comes with the suite for the game and player count of `variant`.
+def shipped_file(variant: Variant) -> Path:
+    """The file of the model that comes with the suite for the game and player count of `variant`.
 
     Of several, the one for the fewest player counts.
 
@@ -286,7 +286,16 @@ def shipped_model(variant: Variant) -> Model:
             f"learned: no model of the {game} game for {players} players comes with the suite; train one "
             f"(siberia train {game} --players {players} --out runs/mine) and name it: learned:runs/mine/model.npz"
         )
-    return _load_once(found[0])
+    return found[0]
+
+
+def shipped_model(variant: Variant) -> Model:
+    """The model in `shipped_file`.
+
+    Raises:
+        ModelError: there is none, or it can't be used.
+    """
+    return _load_once(shipped_file(variant))
 
 
 _noted: set[str] = set()

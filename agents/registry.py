@@ -10,6 +10,7 @@ belongs to a spec: it stands between two of them.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import os
 import sys
@@ -19,17 +20,20 @@ from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.guided import GuidedAgent
 from siberia_agents.heuristic import HeuristicAgent
 from siberia_agents.interface import Agent
-from siberia_agents.learned import LearnedAgent
+from siberia_agents.learned import LearnedAgent, shipped_file
 from siberia_agents.random_agent import RandomAgent
 from siberia_agents.search import SearchAgent
 from siberia_agents.tree import PLAYOUTS, RETURNS
 from siberia_env.errors import ConfigurationError, SiberiaError
+from siberia_env.game import Variant
+
+T = TypeVar("T")
 
 OPTIONS_FORM = "[:OPTION=VALUE]..."
 OWN_FORM = f"MODULE:CLASS[:ARGUMENT]{OPTIONS_FORM}"
@@ -83,12 +87,15 @@ class Entry:
         meaning: how it plays, for the table of agents.
         argument: what the argument is, in capitals; empty if it takes none. All arguments may be left out.
         options: by name; each is a keyword of `build`, which also has its default.
+        model: where a spec names the file of a saved model: `argument`, or an option. Empty if the agent plays without
+            one; where it plays with one and none is named, it plays the one that comes with the suite.
     """
 
     build: Callable[..., Agent]
     meaning: str
     argument: str = ""
     options: Mapping[str, Option] = field(default_factory=dict)
+    model: str = ""
 
     def default(self, option: str) -> Any:
         """The value of an option that isn't given."""
@@ -106,6 +113,7 @@ AGENTS: dict[str, Entry] = {
         "number of players",
         "FILE",
         {"temperature": Option(float, "0 plays the likeliest action; from there on up more and more by chance")},
+        model="argument",
     ),
     "search": Entry(
         SearchAgent,
@@ -133,6 +141,7 @@ AGENTS: dict[str, Entry] = {
             "split": Option(bool, "whether what is shown of secret decisions tells situations apart"),
             "threads": Option(int, "that search side by side"),
         },
+        model="model",
     ),
 }
 
@@ -175,9 +184,38 @@ def make_agent(spec: str) -> Agent:
     name, *parts = spec.split(":")
     if name in AGENTS:
         return _suite_agent(spec, name, parts)
-    if parts and ("." in name or parts[0][:1].isupper()):
+    if _is_own(name, parts):
         return _own_agent(spec, name, parts[0], parts[1:])
     raise ConfigurationError(f"no agent {name!r}; {_the_agents()}")
+
+
+def agent_files(spec: str, variant: Variant) -> list[Path]:
+    """The files outside the suite's code that decide how the agent of a spec plays: when they change, it may change.
+
+    Of an agent of the suite, that is the saved model it plays; of one's own, the file of its module, and every file
+    that its argument or an option names. The agent is not made.
+
+    Raises:
+        ConfigurationError: there is no such agent, or its module is not there.
+        ModelError: no model for `variant` comes with the suite, and the spec names none.
+    """
+    name, *parts = spec.split(":")
+    if name in AGENTS:
+        entry = AGENTS[name]
+        if not entry.model:
+            return []
+        argument, options = _read_parts(spec, parts, form(name))
+        named = argument[0] if entry.model == "argument" and argument else options.get(entry.model)
+        return [shipped_file(variant) if named is None else Path(named)]
+    if not _is_own(name, parts):
+        raise ConfigurationError(f"no agent {name!r}; {_the_agents()}")
+    argument, options = _read_parts(spec, parts[1:], OWN_FORM)
+    return [*_module_file(spec, name), *(Path(text) for text in (*argument, *options.values()) if os.path.isfile(text))]
+
+
+def _is_own(name: str, parts: Sequence[str]) -> bool:
+    """Whether a spec of these parts is that of an agent of one's own."""
+    return bool(parts) and ("." in name or parts[0][:1].isupper())
 
 
 def _the_agents() -> str:
@@ -248,6 +286,19 @@ def _own_agent(spec: str, module_name: str, class_name: str, parts: Sequence[str
 
 
 def _import_module(spec: str, name: str) -> ModuleType:
+    return _looked_for(spec, name, importlib.import_module)
+
+
+def _module_file(spec: str, name: str) -> list[Path]:
+    """The file of a module, which is not imported (the packages that it lies in are); none if it has none."""
+    found = _looked_for(spec, name, importlib.util.find_spec)
+    if found is None:
+        raise _no_module(spec, name)
+    return [Path(found.origin)] if found.has_location and found.origin is not None else []
+
+
+def _looked_for(spec: str, name: str, look: Callable[[str], T]) -> T:
+    """What `look` gives for the module `name`, in the current directory first."""
     if not all(part.isidentifier() for part in name.split(".")) or name.endswith(".py"):
         raise ConfigurationError(
             f"agent {spec!r}: {name!r} is not the name of a module; a file agents/mine.py here is agents.mine"
@@ -257,14 +308,18 @@ def _import_module(spec: str, name: str) -> ModuleType:
         sys.path.insert(0, here)
     importlib.invalidate_caches()
     try:
-        return importlib.import_module(name)
+        return look(name)
     except (Exception, SystemExit) as error:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and f"{name}.".startswith(f"{missing}."):
-            raise ConfigurationError(
-                f"agent {spec!r}: there is no module {missing!r} in {here} or on Python's path; {_the_agents()}"
-            ) from None
+            raise _no_module(spec, missing) from None
         raise ConfigurationError(f"agent {spec!r}: {name} can't be imported: {_one_line(error)}") from error
+
+
+def _no_module(spec: str, name: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"agent {spec!r}: there is no module {name!r} in {os.getcwd()} or on Python's path; {_the_agents()}"
+    )
 
 
 def _find_class(spec: str, module: ModuleType, name: str) -> type[Agent]:

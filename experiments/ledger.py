@@ -3,6 +3,9 @@
 `settings.json` says what is played; a folder is only gone on with under the same settings. `games.csv` has a row a
 seat, `moves.csv` the time that moves took, `forfeits.csv` the reasons. A game counts when its rows stand in
 `games.csv`, which is written last: what a kill leaves of a game that is not complete there is dropped.
+
+`agents.json` has digests of the files that the agents played from in these games. Where a file has changed, the games
+of its agent are dropped before the new digest is written: a kill in between repeats that, and loses nothing else.
 """
 
 from __future__ import annotations
@@ -17,12 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from siberia_env.errors import ConfigurationError
+from siberia_experiments.agent_files import Digests, changed_files
 from siberia_experiments.referee import NOBODY, Result, Task
 
 SETTINGS = "settings.json"
 GAMES = "games.csv"
 MOVES = "moves.csv"
 FORFEITS = "forfeits.csv"
+AGENTS = "agents.json"
+SUMMARY = "summary.csv"
+PICTURES = ("ratings.png", "scores.png", "seats.png")
 
 COLUMNS = {
     GAMES: ("game", "deal", "seat", "agent", "score", "win_share", "forfeit"),
@@ -41,6 +48,7 @@ class Ledger:
     Attributes:
         folder: where it is.
         results: every game that is in it, by number.
+        changes: agents that have changed since their games in it were played, with the files that differ.
     """
 
     def __init__(
@@ -50,6 +58,7 @@ class Ledger:
         specs: tuple[str, ...],
         players: int,
         task: Callable[[int], Task],
+        digests: Mapping[str, Digests],
     ) -> None:
         """Open `folder`, or make it.
 
@@ -59,15 +68,19 @@ class Ledger:
             specs: the agents, by number.
             players: how many seats a game has.
             task: the game of a number; `IndexError` if there is none.
+            digests: of the files that each agent plays from now.
 
         Raises:
-            ConfigurationError: it can't be written, is in use, holds a tournament with other settings, or is damaged.
+            ConfigurationError: it can't be written, is in use, holds a tournament with other settings, is damaged, or
+                doesn't say what files its agents played from.
         """
         self.folder = folder
         self.specs = specs
         self._players = players
         self._task = task
+        self._digests = digests
         self.results: dict[int, Result] = {}
+        self.changes: dict[str, list[str]] = {}
         self._files: dict[str, int] = {}
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -100,6 +113,28 @@ class Ledger:
         except OSError as error:
             raise self._unwritable(error) from error
         self.results[result.task.game] = result
+
+    def drop_changed(self) -> dict[str, int]:
+        """Drop the games of the agents in `changes`, and what was made from them; how many games each agent loses.
+
+        Raises:
+            ConfigurationError: it can't be written.
+        """
+        lost: dict[str, int] = {}
+        for spec in self.changes:
+            number = self.specs.index(spec)
+            lost[spec] = sum(number in result.task.seating for result in self.results.values())
+        stale = {self.specs.index(spec) for spec in self.changes}
+        self.results = {game: result for game, result in self.results.items() if stale.isdisjoint(result.task.seating)}
+        self.finish()
+        try:
+            for name in (SUMMARY, *PICTURES):
+                (self.folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._note_digests()
+        self.changes = {}
+        return lost
 
     def finish(self) -> None:
         """Put the rows in the order of the games, which may have ended in another one.
@@ -135,9 +170,33 @@ class Ledger:
         elif (self.folder / GAMES).exists():
             raise ConfigurationError(f"--out: {self.folder} holds {GAMES} but no {SETTINGS}; name another folder")
         else:
+            self._note_digests()
             self.write(SETTINGS, json.dumps(settings, indent=1) + "\n")
         self.results = self._read()
+        self.changes = self._find_changes()
         self.finish()
+
+    def _note_digests(self) -> None:
+        self.write(AGENTS, json.dumps(self._digests, indent=1) + "\n")
+
+    def _find_changes(self) -> dict[str, list[str]]:
+        """The agents that have changed since the folder's games, with the files that differ."""
+        path = self.folder / AGENTS
+        if not path.exists():  # of a version of the suite that did not note it
+            doubtful = [spec for spec in self.specs if self._digests[spec]]
+            if doubtful and self.results:
+                raise ConfigurationError(
+                    f"--out: {self.folder} has no {AGENTS}, so nobody can tell whether the games of {doubtful[0]} were "
+                    "played from the files that are there now; name another folder"
+                )
+            self._note_digests()
+            return {}
+        try:
+            before = json.loads(path.read_text(encoding="utf-8"))
+            found = {spec: changed_files(before[spec], self._digests[spec]) for spec in self.specs}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ConfigurationError(f"--out: {path} is damaged; name another folder") from error
+        return {spec: files for spec, files in found.items() if files}
 
     def _compare(self, settings: Mapping[str, Any]) -> None:
         """Raise `ConfigurationError` unless the folder's settings are `settings`."""
@@ -231,12 +290,12 @@ class Ledger:
         }
 
     def _rewrite(self, results: Iterable[Result]) -> None:
-        """Have the files hold exactly `results`."""
+        """Have the files hold exactly `results`, all of which they hold already."""
         rows: dict[str, list[Row]] = {name: [list(columns)] for name, columns in COLUMNS.items()}
         for result in results:
             for name, more in self._rows(result).items():
                 rows[name] += more
-        for name in (FORFEITS, MOVES, GAMES):
+        for name in (GAMES, MOVES, FORFEITS):  # no game that counts is without its other rows at any time
             path, text = self.folder / name, as_csv(rows[name])
             if (name != FORFEITS or len(rows[name]) > 1 or path.exists()) and not (
                 path.exists() and path.read_bytes() == text.encode()

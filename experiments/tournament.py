@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, permutations
 from pathlib import Path
@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 
 from siberia_env import __version__
-from siberia_env.errors import ConfigurationError
+from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.game import Variant
 from siberia_env.generator import check_seed
-from siberia_experiments.display import counting
-from siberia_experiments.ledger import SETTINGS, Ledger, as_csv
+from siberia_experiments.agent_files import Digests, changed_files, digests_of
+from siberia_experiments.display import console, counting
+from siberia_experiments.ledger import SETTINGS, SUMMARY, Ledger, as_csv
 from siberia_experiments.ratings import RESAMPLES, Ratings
 from siberia_experiments.referee import NOBODY, Result, Setting, Task
 from siberia_experiments.standings import COLUMNS, Line, Played
 from siberia_experiments.workers import Workers
 
 FORMAT = "siberia-tournament/1"
-SUMMARY = "summary.csv"
 
 LineUp = tuple[int, ...]
 
@@ -176,29 +176,47 @@ class Tournament:
         """
         if jobs < 1:
             raise ConfigurationError(f"jobs: {jobs}; at least 1")
+        digests = self.digests()  # before any process makes the agents from their files
         if (self.folder / SETTINGS).exists():
-            ledger = self._ledger()
+            ledger = self._ledger(digests)
             try:
-                if len(ledger.results) < self.schedule.games:
-                    with Workers(self.setting, jobs) as workers:
-                        self._play(ledger, workers)
+                if ledger.changes or len(ledger.results) < self.schedule.games:
+                    with Workers(self.setting, jobs) as workers:  # first: a changed agent may be one that can't start
+                        self._drop_changed(ledger)
+                        self._play(ledger, workers, digests)
                 return self._sum_up(ledger, resamples)
             finally:
                 ledger.close()
         with Workers(self.setting, jobs) as workers:  # first: nothing is written for agents that can't be started
-            ledger = self._ledger()
+            ledger = self._ledger(digests)
             try:
-                self._play(ledger, workers)
+                self._play(ledger, workers, digests)
                 workers.close()
                 return self._sum_up(ledger, resamples)
             finally:
                 ledger.close()
 
-    def _ledger(self) -> Ledger:
-        players = self.setting.variant.num_players
-        return Ledger(self.folder, self.settings(), self.setting.specs, players, self.schedule.task)
+    def digests(self) -> dict[str, Digests]:
+        """The files that the agents play from, as they are now.
 
-    def _play(self, ledger: Ledger, workers: Workers) -> None:
+        Raises:
+            ConfigurationError: there is no such agent, or one of its files can't be read.
+        """
+        return digests_of(self.setting.specs, self.setting.variant)
+
+    def _ledger(self, digests: Mapping[str, Digests]) -> Ledger:
+        players = self.setting.variant.num_players
+        return Ledger(self.folder, self.settings(), self.setting.specs, players, self.schedule.task, digests)
+
+    def _drop_changed(self, ledger: Ledger) -> None:
+        changes = ledger.changes
+        for spec, games in ledger.drop_changed().items():
+            if games:
+                count = "1 game" if games == 1 else f"{games} games"
+                told = f"{spec}: {', '.join(changes[spec])} changed since its games were played; playing {count} anew"
+                console.print(told, markup=False, highlight=False, soft_wrap=True)
+
+    def _play(self, ledger: Ledger, workers: Workers, digests: Mapping[str, Digests]) -> None:
         missing = [game for game in range(self.schedule.games) if game not in ledger.results]
         told: set[int] = set()
         with counting("games", self.schedule.games) as bar:
@@ -210,6 +228,19 @@ class Tournament:
                     told.add(number)
                     text = f"{self.setting.specs[number]} forfeits game {result.task.game}: {result.reason}"
                     bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+        self._tell_unsteady(digests)
+
+    def _tell_unsteady(self, before: Mapping[str, Digests]) -> None:
+        """Say which agents' files have changed while the games were played: nobody knows which game had which file."""
+        for spec in self.setting.specs:
+            try:
+                files = changed_files(before[spec], digests_of([spec], self.setting.variant)[spec])
+            except SiberiaError:  # a file is gone
+                files = list(before[spec])
+            if files:
+                told = f"{spec}: {', '.join(files)} changed while games were played; the same command plays them anew"
+                console.print(told, markup=False, highlight=False, soft_wrap=True)
 
     def _sum_up(self, ledger: Ledger, resamples: int) -> Outcome:
         ledger.finish()

@@ -16,7 +16,7 @@ import pytest
 from siberia_agents import learned, registry
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent, load_model, shipped_model
-from siberia_agents.registry import AGENTS, Entry, Option, form, make_agent, short_form
+from siberia_agents.registry import AGENTS, Entry, Option, agent_files, form, make_agent, short_form
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError, ModelError, SiberiaError
 from siberia_env.game import GAMES, find_game
 from siberia_experiments.arena import play_games
@@ -566,3 +566,51 @@ def test_a_model_that_does_not_say_how_it_was_trained_is_refused(trained: Any, t
 def test_a_temperature_below_zero_is_refused(temperature: float) -> None:
     with pytest.raises(ConfigurationError, match="learned: temperature: "):
         LearnedAgent(small_model(), temperature)
+
+
+# ---------------------------------------------------------------- the files that an agent plays from
+
+
+@both_games
+def test_agents_play_from_the_model_that_they_name_or_that_is_shipped(game: str, shipped: Path) -> None:
+    """The file is not read for that: it may not even be there."""
+    variant = find_game(game).variant(3)
+    (shipped / f"{game}_34.npz").touch()
+    for spec, files in (
+        ("random", []),
+        ("heuristic", []),
+        ("search:10:threads=2", []),
+        ("learned:a/m.npz", [Path("a/m.npz")]),
+        ("learned:a:b.npz:temperature=1", [Path("a:b.npz")]),
+        ("learned:temperature=1", [shipped / f"{game}_34.npz"]),
+        ("guided:50", [shipped / f"{game}_34.npz"]),
+        ("guided:50:model=m.npz", [Path("m.npz")]),
+    ):
+        assert agent_files(spec, variant) == files
+    with pytest.raises(ModelError, match="for 2 players comes with the suite"):
+        agent_files("learned", find_game(game).variant(2))
+
+
+def test_own_agents_play_from_their_module_and_the_files_that_are_given_to_them(own: Path) -> None:
+    variant = find_game("card").variant(2)
+    (own / "weights:1").touch()
+    for spec, files in (
+        ("own_agents:First", ["own_agents.py"]),
+        ("own_package.deep:First", ["own_package/deep.py"]),
+        ("own_agents:Weighed:3:depth=2", ["own_agents.py"]),
+        ("own_agents:Weighed:weights:1:depth=own_agents.py", ["own_agents.py", "weights:1", "own_agents.py"]),
+        ("own_agents:Broken", ["own_agents.py"]),
+    ):
+        assert [own / path for path in agent_files(spec, variant)] == [own / path for path in files]
+    assert "own_agents" not in sys.modules
+    for spec, message in (("own_none:First", "there is no module 'own_none' in "), ("own", "no agent 'own'")):
+        with pytest.raises(ConfigurationError, match=message):
+            agent_files(spec, variant)
+
+
+def test_every_agent_that_takes_a_model_says_where() -> None:
+    """Otherwise a tournament would not notice another model."""
+    for name, entry in AGENTS.items():
+        takes = "model" in entry.options or entry.argument == "FILE"
+        assert bool(entry.model) == takes, name
+        assert entry.model in ("", "argument", *entry.options)

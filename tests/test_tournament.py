@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from siberia_agents import learned as learned_module
 from siberia_env import loops
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import GAMES, Variant, find_game
@@ -34,6 +36,7 @@ from siberia_experiments.tournament import Outcome, Schedule, Tournament, line_u
 from siberia_experiments.tournament_tables import tables
 from tests.games import GameCase
 from tests.processes import ROOT
+from tests.test_agents import small_model
 
 FAULTY = "tests.faulty:Faulty:"
 
@@ -269,7 +272,7 @@ def some(tmp_path: Path) -> tuple[Tournament, list[Result]]:
 
 
 def opened(tournament: Tournament) -> Ledger:
-    return tournament._ledger()
+    return tournament._ledger(tournament.digests())
 
 
 def write(tournament: Tournament, results: list[Result]) -> dict[str, bytes]:
@@ -288,7 +291,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_games_are_written_with_the_columns_that_are_promised(some: tuple[Tournament, list[Result]]) -> None:
     tournament, results = some
     files = write(tournament, results)
-    assert sorted(files) == ["forfeits.csv", "games.csv", "moves.csv", "settings.json"]
+    assert sorted(files) == ["agents.json", "forfeits.csv", "games.csv", "moves.csv", "settings.json"]
     assert files["games.csv"].splitlines()[0] == b"game,deal,seat,agent,score,win_share,forfeit"
     rows = rows_of(tournament.folder / "games.csv")
     assert len(rows) == 2 * len(results)
@@ -387,6 +390,9 @@ def test_a_folder_is_gone_on_with_under_the_same_settings_only(some: tuple[Tourn
         ("games.csv", b"\n1,0,0,", b"\n" + b"1" * 200_000 + b",0,0,"),
         ("moves.csv", b"\n1,0,", b"\n5,0,"),
         ("forfeits.csv", b"\n0,1,tests", b"\n0,0,tests"),
+        ("agents.json", b"{", b"["),
+        ("agents.json", b'"greedy": {}', b'"greedy": []'),
+        ("agents.json", b'"greedy"', b'"gready"'),
         ("settings.json", b"{", b"["),
         ("settings.json", b'"seed"', b'"sead"'),
     ],
@@ -434,6 +440,251 @@ def test_a_full_disk_is_told_in_one_line(
     monkeypatch.setattr(ledger_module.os, "write", full)
     with pytest.raises(ConfigurationError, match=r"can't write into .*: No space left on device"):
         ledger.add(results[0])
+    ledger.close()
+
+
+# ---------------------------------------------------------------- agents that change
+
+OWN_AGENT = """
+from siberia_agents.interface import Agent
+
+class Mine(Agent):
+    def __init__(self, file=""):
+        pass
+
+    def act(self, view):
+        return view.legal_actions[{which}]
+"""
+
+
+def own_agent(which: int) -> None:
+    """Write an agent into the current directory that always takes the first legal action (0), or the last (-1)."""
+    Path("tournament_mine.py").write_text(OWN_AGENT.format(which=which), encoding="utf-8")
+
+
+CHANGING = ("learned:my/m.npz", "greedy", "random", "tournament_mine:Mine")
+
+
+@pytest.fixture
+def changing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tournament]:
+    """A tournament in which two agents play from files; nothing is written yet."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # which the current directory is added to
+    Path("my").mkdir()
+    small_model(seed=1).save(Path("my/m.npz"))
+    own_agent(0)
+    yield Tournament(find_game("card").variant(2, {"max_turns": 8}), CHANGING, 24, Path("it"), seed=3)
+    sys.modules.pop("tournament_mine", None)
+
+
+def games_of(tournament: Tournament, *specs: str) -> set[int]:
+    """The games in which one of `specs` plays."""
+    numbers = {tournament.setting.specs.index(spec) for spec in specs}
+    games = range(tournament.schedule.games)
+    return {game for game in games if numbers & set(tournament.schedule.task(game).seating)}
+
+
+def times_of(folder: Path, games: set[int]) -> list[dict[str, str]]:
+    """The rows of moves.csv of `games`; a game that is played again has other times."""
+    return [row for row in rows_of(folder / "moves.csv") if int(row["game"]) in games]
+
+
+def test_the_games_of_changed_agents_are_played_anew_and_no_others(
+    changing: Tournament, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["tournament", "card", "--agents", ",".join(CHANGING), "--games", "24", "--seed", "3"]
+    line += ["--rules", "max_turns=8", "--jobs", "1", "--out"]
+    assert main([*line, "it"]) == 0
+    assert "changed" not in capsys.readouterr().out
+    before = contents(changing.folder)
+    others = set(range(24)) - games_of(changing, "learned:my/m.npz")
+    kept = times_of(changing.folder, others)
+
+    small_model(seed=2).save(Path("my/m.npz"))
+    assert main([*line, "it"]) == 0
+    told = capsys.readouterr().out.splitlines()[0]
+    assert told == "learned:my/m.npz: my/m.npz changed since its games were played; playing 12 games anew"
+    assert times_of(changing.folder, others) == kept
+    after = contents(changing.folder)
+    assert after["games.csv"] != before["games.csv"]
+    assert after["summary.csv"] != before["summary.csv"]
+
+    own_agent(-1)
+    others = set(range(24)) - games_of(changing, "tournament_mine:Mine")
+    kept = times_of(changing.folder, others)
+    assert main([*line, "it"]) == 0
+    told = capsys.readouterr().out.splitlines()[0]
+    path = "tournament_mine.py"
+    assert told == f"tournament_mine:Mine: {path} changed since its games were played; playing 12 games anew"
+    assert times_of(changing.folder, others) == kept
+
+    assert main([*line, "new"]) == 0
+    assert (Path("new") / "games.csv").read_bytes() == (Path("it") / "games.csv").read_bytes()
+    capsys.readouterr()
+    monkeypatch.setattr("siberia_experiments.tournament.Workers", None)  # nothing is left to play
+    assert main([*line, "it"]) == 0
+    assert "changed" not in capsys.readouterr().out
+
+
+def test_the_same_contents_in_another_place_are_no_change(changing: Tournament) -> None:
+    noted = changing.digests()
+    assert [list(digests) for digests in noted.values()] == [["my/m.npz"], [], [], ["tournament_mine.py"]]
+    moved = {spec: {f"elsewhere/{path}": digest for path, digest in files.items()} for spec, files in noted.items()}
+    changing._ledger(noted).close()
+    ledger = changing._ledger(moved)
+    assert ledger.changes == {}
+    ledger.close()
+
+
+def written(tournament: Tournament) -> dict[str, bytes]:
+    """Games that nobody played, for what becomes of folders."""
+    players = tournament.setting.variant.num_players
+    ledger = opened(tournament)
+    for game in range(tournament.schedule.games):
+        nothing = (0,) * players
+        ledger.add(Result(tournament.schedule.task(game), nothing, nothing, game % 3 - 1, "why", nothing, nothing))
+    ledger.close()
+    for name in ("summary.csv", "ratings.png", "scores.png", "seats.png"):
+        (tournament.folder / name).touch()
+    return contents(tournament.folder)
+
+
+@pytest.mark.parametrize("step", range(9))
+def test_a_kill_while_games_are_dropped_costs_no_other_games(
+    changing: Tournament, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """Dropping games replaces three files, removes four and writes the digests last: it may end after any of these."""
+    written(changing)
+    small_model(seed=2).save(Path("my/m.npz"))
+    done = 0
+
+    def killed_in_time(act: Any) -> Any:
+        def acting(*arguments: Any, **options: Any) -> Any:
+            nonlocal done
+            if done == step:
+                raise KeyboardInterrupt
+            done += 1
+            return act(*arguments, **options)
+
+        return acting
+
+    ledger = opened(changing)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed_in_time(Path.replace))
+        patch.setattr(Path, "unlink", killed_in_time(Path.unlink))
+        if step < 8:
+            with pytest.raises(KeyboardInterrupt):
+                ledger.drop_changed()
+        else:
+            assert ledger.drop_changed() == {"learned:my/m.npz": 12}
+    ledger.close()
+    assert done == step
+
+    ledger = opened(changing)
+    assert ledger.changes == ({} if step == 8 else {"learned:my/m.npz": ["my/m.npz"]})
+    ledger.drop_changed()
+    assert set(ledger.results) == set(range(24)) - games_of(changing, "learned:my/m.npz")
+    ledger.close()
+    names = {path.name for path in changing.folder.iterdir() if not path.name.endswith(".partial")}
+    assert names == {"agents.json", "forfeits.csv", "games.csv", "moves.csv", "settings.json"}
+    ledger = opened(changing)
+    assert ledger.changes == {}
+    assert len(ledger.results) == 12
+    ledger.close()
+
+
+def test_a_folder_goes_on_in_the_middle_of_playing_anew(changing: Tournament) -> None:
+    written(changing)
+    own_agent(-1)
+    ledger = opened(changing)
+    assert ledger.drop_changed() == {"tournament_mine:Mine": 12}
+    again = min(games_of(changing, "tournament_mine:Mine"))
+    ledger.add(Result(changing.schedule.task(again), (1000, 0), (1.0, 0.0), NOBODY, "", (5, 5), (0.1, 0.1)))
+    ledger.close()
+    ledger = opened(changing)
+    assert ledger.changes == {}
+    assert len(ledger.results) == 13
+    assert ledger.results[again].scores == (1000, 0)
+    ledger.close()
+
+
+def test_a_changed_agent_that_cant_be_started_leaves_the_folder_as_it_is(changing: Tournament) -> None:
+    files = written(changing)
+    small_model(4).save(Path("my/m.npz"))
+    with pytest.raises(ConfigurationError, match="trained for players 4"):
+        changing.run()
+    assert contents(changing.folder) == files
+
+
+def test_an_agent_whose_file_is_gone_is_told_of_and_the_folder_left_as_it_is(changing: Tournament) -> None:
+    files = written(changing)
+    Path("my/m.npz").unlink()
+    with pytest.raises(ConfigurationError, match=r"agent 'learned:my/m\.npz': can't read my/m\.npz: No such file"):
+        changing.run()
+    assert contents(changing.folder) == files
+
+
+def test_a_file_that_changes_while_games_are_played_is_told_of(
+    changing: Tournament, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The games may be of either file, so the next call plays them anew."""
+    add = Ledger.add
+
+    def adding(ledger: Ledger, result: Result) -> None:
+        add(ledger, result)
+        if result.task.game == 20:
+            small_model(seed=2).save(Path("my/m.npz"))
+
+    monkeypatch.setattr(Ledger, "add", adding)
+    changing.run(resamples=5)
+    told = "learned:my/m.npz: my/m.npz changed while games were played; the same command plays them anew\n"
+    assert told in capsys.readouterr().out
+    monkeypatch.setattr(Ledger, "add", add)
+    changing.run(resamples=5)
+    told = "learned:my/m.npz: my/m.npz changed since its games were played; playing 12 games anew\n"
+    assert capsys.readouterr().out == told
+
+
+def test_a_folder_that_does_not_say_what_files_its_agents_had_is_refused(changing: Tournament) -> None:
+    """As folders of earlier versions don't."""
+    files = written(changing)
+    (changing.folder / "agents.json").unlink()
+    with pytest.raises(ConfigurationError, match=r"has no agents\.json, so nobody can tell .* of learned:my/m\.npz"):
+        changing.run()
+    del files["agents.json"]
+    assert contents(changing.folder) == files
+
+
+def test_a_folder_of_an_earlier_version_goes_on_where_no_agent_has_files(changing: Tournament) -> None:
+    plain = replace_specs(changing, ("greedy", "random", "search:10"))
+    files = written(plain)
+    (plain.folder / "agents.json").unlink()
+    ledger = opened(plain)
+    assert len(ledger.results) == plain.schedule.games
+    ledger.close()
+    assert contents(plain.folder) == files
+
+
+def replace_specs(tournament: Tournament, specs: tuple[str, ...]) -> Tournament:
+    """The same tournament of other agents."""
+    return Tournament(tournament.setting.variant, specs, tournament.asked, tournament.folder, tournament.setting.seed)
+
+
+@pytest.mark.parametrize("spec", ["learned", "learned:temperature=0.5", "guided:50"])
+def test_another_shipped_model_is_a_change(changing: Tournament, monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
+    Path("models").mkdir()
+    monkeypatch.setattr(learned_module, "SHIPPED", Path("models"))
+    small_model(seed=1).save(Path("models/card_2.npz"))
+    small_model(3, seed=1).save(Path("models/card_3.npz"))
+    shipped = replace_specs(changing, (spec, "greedy", "random"))
+    written(shipped)
+    small_model(3, seed=2).save(Path("models/card_3.npz"))
+    ledger = opened(shipped)
+    assert ledger.changes == {}
+    ledger.close()
+    small_model(seed=2).save(Path("models/card_2.npz"))
+    ledger = opened(shipped)
+    assert ledger.changes == {spec: ["models/card_2.npz"]}
     ledger.close()
 
 
@@ -645,7 +896,9 @@ def test_tables_say_everything(finished: Outcome) -> None:
 def test_pictures_are_drawn(finished: Outcome, tmp_path: Path) -> None:
     odd = replace(finished.lines[0], agent=r"learned:$\no$.npz")  # a path is no formula
     ratings(replace(finished, lines=[odd, *finished.lines[1:]]), "A title").savefig(tmp_path / "odd.png")
-    for path in draw(finished, tmp_path, "A title"):
+    drawn = draw(finished, tmp_path, "A title")
+    assert tuple(path.name for path in drawn) == ledger_module.PICTURES
+    for path in drawn:
         assert path.read_bytes().startswith(b"\x89PNG")
         assert path.stat().st_size > 5000
 
