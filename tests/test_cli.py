@@ -21,6 +21,7 @@ from siberia_experiments import bench as bench_module
 from siberia_experiments import demo as demo_module
 from siberia_experiments.arena import Interval, play_games
 from siberia_experiments.cli import main, read_rules
+from siberia_experiments.commands import resume_line
 from siberia_experiments.display import TrainingDisplay, dollars, results_table, short_label
 from siberia_experiments.evaluate import line_up
 from siberia_experiments.train import CurvePoint, Progress, Training, checkpoint_path
@@ -263,7 +264,7 @@ def test_an_interrupted_run_tells_how_to_go_on(siberia: Siberia, monkeypatch: py
     monkeypatch.setattr(demo_module, "follow", interrupted)
     code, out, err = siberia("train", "card", "--decisions", "500", "--threads", "1", "--out", "mine")
     assert (code, err) == (130, "")
-    assert out == "stopped; go on from the last checkpoint: siberia train card --resume --out mine\n"
+    assert out == f"stopped; go on from the last checkpoint: {resume_line('card', Path('mine'))}\n"
     monkeypatch.setattr(demo_module, "follow", follow)
     assert siberia("train", "card", "--resume", "--decisions", "1", "--out", "mine")[0] == 0
 
