@@ -92,7 +92,7 @@ class Model:
         rules = self.trained.get("rules", {})
         told = [
             f"{name} {json.dumps(rules[name])}, not {json.dumps(value)}".replace('"', "")
-            for name, value in variant.rules.items()
+            for name, value in variant.rules_as_json().items()
             if name in rules and rules[name] != value
         ]
         tables = self.trained.get("options", {}).get("components") or variant.game.read_components(None).as_json()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from siberia_agents.interface import Agent
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import DOLLARS, Variant
-from siberia_env.generator import check_seed, mix
+from siberia_env.generator import check_seed
 from siberia_env.vector import VectorEnv
 from siberia_env.view import view_games
 
@@ -72,13 +72,17 @@ def wilson(wins: float, games: float) -> Interval:
 
 
 def derived_seed(seed: int, stream: int, number: int) -> int:
-    """A seed of its own for each (stream, number) under `seed`.
+    """A seed of its own for each (stream, number) under `seed`, 0 .. 2**64 - 1.
+
+    A keyed hash (BLAKE2b): who is given one of them can compute neither `seed` nor the others from it. So an agent
+    does not learn from the seed it is started with how the games are dealt. Whoever guesses `seed` itself does.
 
     Raises:
         ConfigurationError: `seed` is no seed.
     """
-    checked: Any = check_seed(seed)
-    return int(mix(checked, stream, number))
+    key = int(check_seed(seed)).to_bytes(8, "little")
+    message = stream.to_bytes(8, "little") + number.to_bytes(8, "little")
+    return int.from_bytes(hashlib.blake2b(message, digest_size=8, key=key).digest(), "little")
 
 
 def start_agents(variant: Variant, agents: Sequence[Agent], seed: int) -> None:

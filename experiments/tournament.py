@@ -162,7 +162,7 @@ class Tournament:
             "games": self.schedule.games,
             "seed": self.setting.seed,
             "move_seconds": self.setting.move_seconds,
-            "rules": variant.rules,
+            "rules": variant.rules_as_json(),
             "components": variant.components.as_json(),
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings))

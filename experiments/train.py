@@ -382,7 +382,7 @@ class Training:
         trained = {
             "decisions": self.learner.num_timesteps,
             "seconds": round(self.seconds, 1),
-            "rules": self.variant.rules,
+            "rules": self.variant.rules_as_json(),
             "options": {**asdict(self.options), "network": list(self.network)},
         }
         return Model(self.options.game, (self.options.num_players,), policy, value, trained)

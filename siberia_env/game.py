@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numba
@@ -299,31 +300,46 @@ class Game:
 class Variant:
     """A game with its players, rules and components chosen: what an environment is made of.
 
+    Everybody at the table shares one variant, agents included, so nothing of it can be written to.
+
     Attributes:
         game: the game.
         num_players: 2 to 4.
-        rules: every option in force.
-        components: the component tables in force.
-        rulesets: the same as a read-only array of one ruleset record, for the kernels.
+        rules: every option in force, read-only; a list is a tuple here (`rules_as_json` has lists).
+        components: the component tables in force, read-only.
+        rulesets: the same as an array of one ruleset record, for the kernels. Its memory can't be made writable.
         action_names: every action's name, in action order; `names_in_play` tells those of a state.
     """
 
     game: Game
     num_players: int
-    rules: dict[str, Any]
+    rules: Mapping[str, Any]
     components: Any
     rulesets: Rulesets
     action_names: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "action_names", self.game.action_names(self.components))
+        tables = {table.name: read_only(getattr(self.components, table.name)) for table in fields(self.components)}
+        for name, value in (
+            ("rules", read_only(self.rules)),
+            ("components", replace(self.components, **tables)),
+            ("rulesets", np.frombuffer(self.rulesets.tobytes(), self.rulesets.dtype)),
+            ("action_names", self.game.action_names(self.components)),
+        ):
+            object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Made anew: a pickled array would come back writable, which is another type to numba.
-        return _rebuild_variant, (self.game, self.num_players, self.rules, self.components)
+        tables = {table.name: _writable(getattr(self.components, table.name)) for table in fields(self.components)}
+        rebuilt = type(self.components), tables
+        return _rebuild_variant, (self.game, self.num_players, self.rules_as_json(), *rebuilt)
 
     def __deepcopy__(self, memo: Any) -> Variant:
         return self
+
+    def rules_as_json(self) -> dict[str, Any]:
+        """Every option in force, as it stands in files: a dict of one's own, with lists for tuples."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in self.rules.items()}
 
     def new_states(self, count: int = 1) -> States:
         """`count` blank states; `deal` makes games of them."""
@@ -364,8 +380,24 @@ class Variant:
         import_module("siberia_env.loops").force_at(self.rulesets, states, i, checked)
 
 
-def _rebuild_variant(game: Game, num_players: int, rules: dict[str, Any], components: Any) -> Variant:
-    return game.variant(num_players, rules, components)
+def _rebuild_variant(
+    game: Game, num_players: int, rules: dict[str, Any], components: type[Any], tables: dict[str, Any]
+) -> Variant:
+    return game.variant(num_players, rules, components(**tables))
+
+
+def read_only(value: Any) -> Any:
+    """A value of rules or component tables that nobody can write to: mappings and lists all the way down."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: read_only(entry) for key, entry in value.items()})
+    if isinstance(value, list | tuple):
+        return tuple(read_only(entry) for entry in value)
+    return value
+
+
+def _writable(value: Any) -> Any:
+    """What `read_only` made read-only, for a pickle."""
+    return {key: _writable(entry) for key, entry in value.items()} if isinstance(value, Mapping) else value
 
 
 _homes = {"card": "siberia_env.card.game", "board": "siberia_env.board.game"}

@@ -114,7 +114,7 @@ class Recorder:
         self.states = variant.new_states()
         self.mask = np.zeros(variant.game.num_actions, np.int8)
         self._chronicle = chronicle_of(variant.game)
-        header = (FORMAT, variant.game.name, variant.num_players, int(seed), dict(variant.rules))
+        header = (FORMAT, variant.game.name, variant.num_players, int(seed), variant.rules_as_json())
         self._lines: list[Line] = [dict(zip(HEADER_KEYS, (*header, variant.components.as_json(), names), strict=True))]
         self._lines.extend(_deal(variant, self._chronicle, self.states, checked_seed, self._resolve))
         self._look()
@@ -449,8 +449,8 @@ def _check_header(line: Line, number: int) -> Variant:
         variant = game.variant(line["num_players"], line["rules"], components)
     except ConfigurationError as error:
         _refuse(number, str(error), error)
-    if line["rules"] != variant.rules:
-        _refuse(number, f"rules: expected every option in force, as in {_shown(variant.rules)}")
+    if line["rules"] != (in_force := variant.rules_as_json()):
+        _refuse(number, f"rules: expected every option in force, as in {_shown(in_force)}")
     agents = line["agents"]
     if not isinstance(agents, list) or len(agents) != variant.num_players or not all(map(_is_name, agents)):
         _refuse(number, f"agents: expected {variant.num_players} names, one a seat; got {_shown(agents)}")

@@ -1,12 +1,15 @@
 """What an agent is shown: the observation and mask of the seat on turn, and samples of what it can't see.
 
-The true states stay behind a closure: an agent gets determinized ones, so it can search but not cheat. A view
-keeps the states of its moment: one that is held back still samples what its player saw then.
+A view holds no true state. It is made with one determinized representative of the player's information set, and its
+samples are drawn from that one: what they are depends on what the player knows and on the seed alone, so they are the
+same as if they came from the true state. A view that is kept still samples what its player knew then.
+
+What this is worth against an agent that wants to cheat, docs/agents.md says: within one process an agent can't come
+by what is hidden by accident, but Python lets code that looks for it find the game itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,62 +22,82 @@ from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant, copy_states
 from siberia_env.generator import mix
 
+REPRESENTATIVE = np.uint64(0)  #: the seed of the samples that views hold
+
 
 @dataclass(frozen=True)
 class View:
-    """One decision, as the player on turn sees it.
+    """One decision, as the player on turn sees it. It can be pickled.
 
     Attributes:
         variant: the game, with its players, rules and components.
         observation: float32 [O].
         mask: int8 [A], 1 for legal actions.
         player: the seat on turn.
-        sample: `sample(seed)` is an array of one state, drawn from the player's information set.
+        representative: an array of one state, a member of the player's information set; not the true one but by chance.
+        row: of the batch that this is one game of, which its samples follow; None for a game on its own.
     """
 
     variant: Variant
     observation: NDArray[np.float32]
     mask: NDArray[np.int8]
     player: int
-    sample: Callable[[int], States]
+    representative: States
+    row: int | None = None
 
     @cached_property
     def legal_actions(self) -> list[int]:
         """The numbers of the legal actions, in order."""
         return [int(action) for action in np.flatnonzero(self.mask)]
 
+    def sample(self, seed: int) -> States:
+        """An array of one state, drawn from the player's information set; `seed` is 0 .. 2**64 - 1.
+
+        Of one game of a batch it is that row of the batch's sample.
+        """
+        whole: Any = np.uint64(seed)
+        generator = whole if self.row is None else np.uint64(mix(whole, self.row, 0))  # as in determinize_batch
+        sampled = copy_states(self.representative)
+        loops.determinize_at(self.variant.rulesets, sampled, 0, self.player, generator)
+        return sampled
+
 
 @dataclass(frozen=True)
 class BatchView:
-    """One decision in each of n games of one variant.
+    """One decision in each of n games of one variant. It can be pickled.
 
     Attributes:
         variant: the game, with its players, rules and components.
         observation: float32 [n, O].
         mask: int8 [n, A].
         player: int8 [n], the seat on turn.
-        sample: `sample(seed)` is an array of n states, one from each player's information set.
-        sample_row: `sample_row(seed, row)` is `sample(seed)[row : row + 1]`, without sampling the others.
+        representative: n states, a member of each player's information set; not the true ones but by chance.
     """
 
     variant: Variant
     observation: NDArray[np.float32]
     mask: NDArray[np.int8]
     player: NDArray[np.int8]
-    sample: Callable[[int], States]
-    sample_row: Callable[[int, int], States]
+    representative: States
 
     def __len__(self) -> int:
         return len(self.mask)
+
+    def sample(self, seed: int) -> States:
+        """An array of n states, one from each player's information set; `seed` is 0 .. 2**64 - 1."""
+        sampled = copy_states(self.representative)
+        loops.determinize_batch(self.variant.rulesets, sampled, self.player, np.uint64(seed))
+        return sampled
 
     def view(self, row: int) -> View:
         """Game `row` of the batch alone."""
         return View(
             self.variant,
-            self.observation[row],
-            self.mask[row],
+            self.observation[row].copy(),
+            self.mask[row].copy(),
             int(self.player[row]),
-            lambda seed: self.sample_row(seed, row),
+            copy_states(self.representative, slice(row, row + 1)),
+            row,
         )
 
 
@@ -87,21 +110,9 @@ def view_games(
     player: NDArray[np.int8],
 ) -> BatchView:
     """The games `rows` of a batch as their players on turn see them; arrays are those of the whole batch."""
-    held, seats = copy_states(states, rows), player[rows]
-
-    def sample(seed: int) -> States:
-        sampled = copy_states(held)
-        loops.determinize_batch(variant.rulesets, sampled, seats, np.uint64(seed))
-        return sampled
-
-    def sample_row(seed: int, row: int) -> States:
-        sampled = copy_states(held, slice(row, row + 1))
-        whole: Any = np.uint64(seed)
-        generator = np.uint64(mix(whole, row, 0))  # as in determinize_batch
-        loops.determinize_at(variant.rulesets, sampled, 0, int(seats[row]), generator)
-        return sampled
-
-    return BatchView(variant, observation[rows], mask[rows], seats.copy(), sample, sample_row)
+    representative, seats = copy_states(states, rows), player[rows]
+    loops.determinize_batch(variant.rulesets, representative, seats, REPRESENTATIVE)
+    return BatchView(variant, observation[rows], mask[rows], seats, representative)
 
 
 def view_state(variant: Variant, states: States, i: int) -> View:
@@ -118,12 +129,6 @@ def view_state(variant: Variant, states: States, i: int) -> View:
     mask = np.zeros(variant.game.num_actions, np.int8)
     loops.observe_at(rulesets, states, i, player, observation)
     loops.legal_at(rulesets, states, i, mask)
-
-    held = copy_states(states, slice(i, i + 1))
-
-    def sample(seed: int) -> States:
-        sampled = copy_states(held)
-        loops.determinize_at(rulesets, sampled, 0, player, np.uint64(seed))
-        return sampled
-
-    return View(variant, observation, mask, player, sample)
+    representative = copy_states(states, slice(i, i + 1))
+    loops.determinize_at(rulesets, representative, 0, player, REPRESENTATIVE)
+    return View(variant, observation, mask, player, representative)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,8 @@ from siberia_env.card.game import GAME
 from siberia_env.card.state import CHOOSE, DISCOVER, PAYING
 from siberia_env.errors import ConfigurationError, ModelError
 from siberia_env.game import GAMES, States, find_game
-from siberia_env.view import BatchView, View, view_games, view_state
+from siberia_env.generator import mix
+from siberia_env.view import REPRESENTATIVE, BatchView, View, view_games, view_state
 from siberia_experiments.arena import play_games
 from tests.processes import run_python
 from tests.table import PLAYER_COUNTS
@@ -99,7 +101,66 @@ def test_no_attribute_of_a_view_is_or_shares_the_true_state(game: str, players: 
         assert len(arrays) >= 3
         own = (env.states, step.observation, step.mask, step.player)
         assert not any(np.shares_memory(array, inner) for array in arrays for inner in own)
-        assert not any(array.dtype == env.states.dtype for array in arrays[:-1])
+        states = [array for array in arrays[:-1] if array.dtype == env.states.dtype]
+        assert states[0] is view.representative
+        assert len(states) == 1
+        truth = env.states[3:4] if isinstance(view, View) else env.states
+        player = [view.player] if isinstance(view, View) else view.player
+        for row, (held, real) in enumerate(zip(view.representative, truth, strict=True)):
+            assert held.generator != real.generator
+            guess = np.array([real])
+            seed = np.uint64(REPRESENTATIVE)
+            if not (isinstance(view, View) and view.row is None):
+                seed = np.uint64(mix(seed, 3 if isinstance(view, View) else row, 0))
+            loops.determinize_at(env.variant.rulesets, guess, 0, int(player[row]), seed)
+            assert held.tobytes() == guess.tobytes()
+
+
+@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+def test_samples_are_those_of_the_true_state(game: str, players: int) -> None:
+    """A view draws from a representative; what comes out depends on what the player knows, and on the seed."""
+    for env, step in course(game, players, 32, 120):
+        batch = whole_view(env, step)
+        direct = env.states.copy()
+        loops.determinize_batch(env.variant.rulesets, direct, step.player, np.uint64(77))
+        assert batch.sample(77).tobytes() == direct.tobytes()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_view_can_be_pickled(game: str) -> None:
+    env, step = positions(game, 3)
+    batch = whole_view(env, step)
+    for view in (batch, batch.view(5), view_state(env.variant, env.states, 3)):
+        again = pickle.loads(pickle.dumps(view))
+        assert again.sample(9).tobytes() == view.sample(9).tobytes()
+        assert again.variant.rulesets.tobytes() == view.variant.rulesets.tobytes()
+        for name in ("observation", "mask"):
+            assert np.array_equal(getattr(again, name), getattr(view, name))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_rules_and_rulesets_of_a_view_cannot_be_written_to(game: str) -> None:
+    """They belong to the game that is being played: an agent that writes there would change it for everybody."""
+    rules = {"board": {"sides": ["Tokyo", "London", "Shanghai", "Sydney", "Zurich"]}, "card": {}}[game]
+    states = (variant := find_game(game).variant(2, rules)).new_states()
+    loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
+    found = view_state(variant, states, 0).variant
+    with pytest.raises(ValueError, match="read-only"):
+        found.rulesets["num_players"] = 4
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        found.rulesets.setflags(write=True)
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        found.rulesets.view(np.uint8).setflags(write=True)
+    with pytest.raises(TypeError):
+        found.rules[next(iter(found.rules))] = "other"
+    for table in fields(found.components):
+        value = getattr(found.components, table.name)
+        assert not isinstance(value, dict | list)
+        if isinstance(value, Mapping):
+            with pytest.raises(TypeError):
+                value[next(iter(value))] = 1
+            assert not any(isinstance(entry, dict | list) for entry in value.values())
+    assert not any(isinstance(value, dict | list) for value in found.rules.values())
 
 
 def without_generator(states: States) -> list[bytes]:

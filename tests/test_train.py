@@ -165,7 +165,7 @@ def test_a_run_leaves_model_curve_checkpoint_and_log(tmp_path: Path, game: str, 
     assert (model.game, model.num_players) == (game, (players,))
     assert model.trained["decisions"] == 1024
     assert model.trained["options"]["network"] == [16, 8]
-    assert model.trained["rules"] == played.variant(players).rules
+    assert model.trained["rules"] == played.variant(players).rules_as_json()
     shapes = [layer[0].shape for layer in model.policy]
     assert shapes == [(played.observation_size, 16), (16, 8), (8, played.num_actions)]
     assert finish(training) == []

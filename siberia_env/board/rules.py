@@ -97,7 +97,7 @@ from siberia_env.board.state import (
 )
 from siberia_env.compiled import kernel, stack_array
 from siberia_env.game import MAX_PLAYERS
-from siberia_env.generator import draw_below, mix, scale, shuffle
+from siberia_env.generator import draw_below, mix, sample_stream, scale, shuffle
 from siberia_env.lanes import bit_count, take_ranked
 from siberia_env.tables import NUM_RESOURCES
 
@@ -1216,7 +1216,7 @@ def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> 
     equal states. What the others have drawn is sampled as it was drawn; where they placed it is sampled uniformly
     from the legal placings, in order, which no player need follow. What the bag will give is in the generator.
     """
-    state.generator = mix(generator, 0, 0)
+    state.generator = sample_stream(generator)
     if state.phase == PLACE:
         draw_others_anew(ruleset, state, player)
     shuffle_tiles_anew(ruleset, state)
