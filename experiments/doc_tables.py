@@ -207,7 +207,7 @@ def card_edition_values() -> str:
 def card_options() -> str:
     """The options of the card game."""
     meanings = {
-        "edition": f"one of {codes(box.EDITIONS)} (C9, C13)",
+        "edition": f"one of {codes(box.EDITIONS)} (C9, C13, C14)",
         "max_turns": f"turns of all players together, 1 to {box.MOST_TURNS}; rounded up to whole rounds (C17)",
     }
     return options(box.DEFAULT_RULES, meanings)
