@@ -6,7 +6,7 @@
 
 import gymnasium
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 for _id, _game in (("siberia/Card-v0", "card"), ("siberia/Board-v0", "board")):
     gymnasium.register(_id, entry_point="siberia_env.gym:SiberiaEnv", kwargs={"game": _game})

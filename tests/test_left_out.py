@@ -34,6 +34,11 @@ NOT_SHOWN: dict[str, dict[str, dict[str, str]]] = {
             "resource_stack": HIDDEN,
             "hand of others": HIDDEN,
             "symbols of others": HIDDEN,
+            "paid of others": "who paid which of the cards on the discard pile",
+            "pile": "who paid which of the cards on the discard pile",
+            "drawn": "how many cards each player has drawn since the last reshuffle",
+            "drawn of others": "how many cards each player has drawn since the last reshuffle",
+            "pile_drawn": "how many cards each player has drawn since the last reshuffle",
         }
     },
     "board": {
