@@ -12,7 +12,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from itertools import count, groupby
@@ -36,6 +36,7 @@ from siberia_env.text import counted, seat_name
 from siberia_experiments.arena import derived_seed
 from siberia_experiments.display import new_table
 from siberia_experiments.fitting import Part, fitted, sentences
+from siberia_experiments.keyboard import BLINK, Keyboard
 from siberia_experiments.referee import described
 from siberia_experiments.saved_games import save_game
 from siberia_experiments.table import Option, SeatedGame
@@ -46,7 +47,6 @@ RECORD_ENDING, SAVE_ENDING = ".jsonl", ".save.json"
 HINT_STREAM, FIRST_BOT_STREAM = 2, 3  #: of seeds derived from the game's
 HINTS_SHOWN = 8
 PATIENCE = 1.0  #: seconds of thinking before a spinner appears
-BLINK = 0.1  #: seconds between two looks whether the thinking is done
 
 T = TypeVar("T")
 
@@ -518,29 +518,20 @@ def _check_free(out: Path) -> None:
         raise ConfigurationError(f"--out: there is no folder {out.parent}")
 
 
-def terminal() -> tuple[Console, Callable[[str], str], Callable[[], None]]:
-    """Where a session prints, how it reads, and how it forgets what has been typed."""
+def terminal(keyboard: Keyboard) -> tuple[Console, Callable[[str], str]]:
+    """Where a session prints, and how it reads what is typed."""
     for stream in (sys.stdin, sys.stdout):  # what the terminal's encoding lacks shows as ?
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    with suppress(ImportError):  # line editing, where there is one
-        import readline  # noqa: F401
     console = Console(theme=THEME, highlight=False)
 
     def read(prompt: str) -> str:
-        line = input(prompt)
+        line = keyboard.read(prompt)
         if not sys.stdin.isatty():
             console.print(line, markup=False)  # as a terminal would
         return line
 
-    def forget() -> None:
-        if sys.stdin.isatty():
-            with suppress(ImportError):  # no such thing on Windows
-                import termios
-
-                termios.tcflush(sys.stdin, termios.TCIFLUSH)
-
-    return console, read, forget
+    return console, read
 
 
 def sit_down(game: SeatedGame, save: Path, record: Path, hints: SearchAgent, looks_ahead: int = 0) -> None:
@@ -557,19 +548,19 @@ def sit_down(game: SeatedGame, save: Path, record: Path, hints: SearchAgent, loo
         SiberiaError: an agent can't play or has failed, or a file can't be written.
         KeyboardInterrupt: the person has left with Ctrl-C; the game is saved.
     """
-    bots = seat_agents(game)
-    console, read, forget = terminal()
-    session = Session(game, bots, console, read, save, hints, looks_ahead, forget)
-    finished = False
-    try:
-        finished = session.run()
-    except KeyboardInterrupt:
-        console.print()
-        raise
-    finally:
-        if not finished and not isinstance(sys.exception(), SiberiaError):
-            session.say(session.how_to_go_on(), in_one=True)
-    if finished:
-        write_records(record, [session.game.record()])
-        save.unlink(missing_ok=True)
-        session.say(f"{record}: the record of the game (siberia replay {record})", in_one=True)
+    with Keyboard() as keyboard:
+        console, read = terminal(keyboard)
+        session = Session(game, seat_agents(game), console, read, save, hints, looks_ahead, keyboard.forget)
+        finished = False
+        try:
+            finished = session.run()
+        except KeyboardInterrupt:
+            console.print()
+            raise
+        finally:
+            if not finished and not isinstance(sys.exception(), SiberiaError):
+                session.say(session.how_to_go_on(), in_one=True)
+        if finished:
+            write_records(record, [session.game.record()])
+            save.unlink(missing_ok=True)
+            session.say(f"{record}: the record of the game (siberia replay {record})", in_one=True)

@@ -108,6 +108,15 @@ class Unwilling(Faulty):
         misbehave(self.how, None)  # type: ignore[arg-type]
 
 
+class Pondering(Faulty):
+    """Comes to no decision."""
+
+    def act(self, view: View) -> int:
+        """Think for ever."""
+        while True:
+            time.sleep(60)
+
+
 class Compiling(Faulty):
     """Compiles something at every decision."""
 

@@ -9,6 +9,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
+#: Seconds for a program that has nothing to compile, or has only little to do.
+PATIENCE = 60.0
+
+
+def import_path(first: Path = ROOT) -> str:
+    """The import path of the tests for another process, `first` before everything."""
+    return os.pathsep.join([str(first), *(path for path in sys.path if path and Path(path) != ROOT)])
+
 
 def run_python(
     *arguments: str, first: Path = ROOT, cwd: Path = ROOT, **settings: str
@@ -18,11 +26,10 @@ def run_python(
     Raises:
         AssertionError: it ended with an error; the message is what it wrote.
     """
-    paths = [str(first), *(path for path in sys.path if path and Path(path) != ROOT)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     if "NUMBA_CACHE_DIR" in os.environ:
         environment["NUMBA_CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
-    environment.update(PYTHONPATH=os.pathsep.join(paths), **settings)
+    environment.update(PYTHONPATH=import_path(first), **settings)
     done = subprocess.run(
         [sys.executable, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False
     )

@@ -23,7 +23,7 @@ from tests.processes import ROOT, run_python
 
 PACKAGES = {"siberia_env": "siberia_env", "siberia_agents": "agents", "siberia_experiments": "experiments"}
 TRAINING = ("torch", "stable_baselines3", "sb3_contrib")
-TOOLS = ("typer", "rich", "matplotlib", "tensorboard")
+TOOLS = ("typer", "rich", "prompt_toolkit", "matplotlib", "tensorboard")
 
 #: Makes imports of the named packages fail as they do where these are not installed.
 BLOCK = """

@@ -5,13 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
-import termios
+import threading
 import time
 from collections.abc import Callable
 from io import StringIO
@@ -41,9 +39,8 @@ from siberia_experiments.play import THEME, NotUnderstood, Session, in_backgroun
 from siberia_experiments.saved_games import load_game, save_game
 from siberia_experiments.table import Option, SeatedGame
 from tests.games import GameCase, positions
-from tests.processes import ROOT
-
-WIDTH = 80
+from tests.processes import PATIENCE, import_path
+from tests.terminal import CTRL_C, WIDTH, Terminal, plain
 
 both_games = pytest.mark.parametrize("game", GAMES)
 
@@ -658,7 +655,10 @@ def test_a_spinner_shows_after_a_while_and_typed_text_is_forgotten(
 ) -> None:
     class Slow(RandomAgent):
         def act(self, view: View) -> int:
-            time.sleep(0.2)
+            seen_before = out.getvalue().count("is thinking")
+            give_up = time.monotonic() + PATIENCE
+            while out.getvalue().count("is thinking") == seen_before and time.monotonic() < give_up:
+                time.sleep(0.01)
             return super().act(view)
 
     monkeypatch.setattr(play, "PATIENCE", 0.01)
@@ -672,14 +672,19 @@ def test_a_spinner_shows_after_a_while_and_typed_text_is_forgotten(
 
 def test_ctrl_c_is_heard_while_another_player_thinks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(play, "PATIENCE", 0.01)
+    heard, thought = threading.Event(), threading.Event()
+
+    def think() -> None:
+        heard.wait(PATIENCE)
+        thought.set()
 
     def busy() -> Any:
         raise KeyboardInterrupt
 
-    started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        in_background(lambda: time.sleep(2), busy)
-    assert time.monotonic() - started < 1.5
+        in_background(think, busy)
+    assert not thought.is_set()
+    heard.set()
 
 
 # ---------------------------------------------------------------- windows of 80 columns
@@ -835,92 +840,34 @@ def test_a_record_that_cannot_be_written_leaves_the_save(
 
 # ---------------------------------------------------------------- in a real terminal
 
-#: Makes the terminal the one whose Ctrl-C it hears, and becomes the command.
-COMMAND = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, "-m", "siberia_experiments.cli", "play", *sys.argv[1:]])
-"""
-PROMPT = "? for help): "
-DEADLINE = 600.0  #: seconds for one answer of the child, which may have to compile
+PROMPT = "? for help):"
 
 
-class Terminal:
+def at_the_table(folder: Path, *arguments: str, **settings: str) -> Terminal:
     """The command `siberia play` in a terminal of its own."""
-
-    def __init__(self, folder: Path, *arguments: str, rows: int = 24, **settings: str) -> None:
-        paths = [str(ROOT), *(path for path in sys.path if path and Path(path) != ROOT)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TERM": "xterm-256color", **settings}
-        for name in ("NO_COLOR", "COLUMNS", "LINES", "FORCE_COLOR"):
-            if name not in settings:
-                environment.pop(name, None)
-        self.master, slave = pty.openpty()
-        termios.tcsetwinsize(slave, (rows, WIDTH))
-        self.child = subprocess.Popen(
-            [sys.executable, "-c", COMMAND, *arguments],
-            cwd=folder,
-            env=environment,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-        )
-        os.close(slave)
-        self.screen = ""
-
-    def __enter__(self) -> Terminal:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self.child.poll() is None:
-            self.child.kill()
-        self.child.wait(30)
-        os.close(self.master)
-
-    def wait(self) -> str:
-        """What is on the screen up to the next prompt, or to the end."""
-        seen, deadline = "", time.monotonic() + DEADLINE
-        while not plain(seen).endswith(PROMPT):
-            ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
-            assert ready, f"no answer; so far: {seen}"
-            try:
-                read = os.read(self.master, 65536)
-            except OSError:  # the child has closed the terminal
-                read = b""
-            if not read:
-                break
-            seen += read.decode("utf-8", errors="replace").replace("\r\n", "\n")
-        self.screen += seen
-        return seen
-
-    def type(self, text: str) -> str:
-        """Type a line and see what comes."""
-        os.write(self.master, text.encode() + b"\n")
-        return self.wait()
-
-    def interrupt(self) -> str:
-        """Press Ctrl-C."""
-        os.write(self.master, b"\x03")
-        return self.wait()
-
-    def code(self) -> int:
-        """The exit code of the command, which has to be at its end."""
-        return self.child.wait(60)
+    return Terminal(folder, PROMPT, "-m", "siberia_experiments.cli", "play", *arguments, **settings)
 
 
-def plain(text: str) -> str:
-    """A screen without colours and other controls."""
-    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[\x01\x02\r]", "", text)
+@pytest.fixture
+def compiled(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Plays a game here, with a hint, so that nothing is left to compile for a program with a deadline."""
+
+    def play_here(game: str, *options: str) -> None:
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path_factory.mktemp("compiled"))
+            patch.setattr("sys.stdin", StringIO("1\nh\nu!\n" + "1\n" * 1000))
+            assert main(["play", game, *options, "--hints", "25"]) == 0
+
+    return play_here
 
 
 @both_games
-def test_in_a_real_terminal_a_game_is_played_left_resumed_and_finished(game: str, tmp_path: Path) -> None:
-    warm = short_game(game, seat=0)
-    agent = SearchAgent(2)
-    agent.start(warm.variant)
-    agent.search(warm.view())  # compiled here, so that the deadlines don't wait for it
+def test_in_a_real_terminal_a_game_is_played_left_resumed_and_finished(
+    game: str, tmp_path: Path, compiled: Callable[..., None]
+) -> None:
     options = ("--against", "random", "--seat", "1", "--seed", "3", "--rules", SHORT[game])
-    with Terminal(tmp_path, game, *options, "--hints", "25") as terminal:
+    compiled(game, *options)
+    with at_the_table(tmp_path, game, *options, "--hints", "25") as terminal:
         assert "You are player_1; you play against player_0 (random)." in plain(terminal.wait())
         assert "you: " in plain(terminal.type("1"))
         assert "Expected scores after 25 simulations" in plain(terminal.type("h"))
@@ -933,13 +880,13 @@ def test_in_a_real_terminal_a_game_is_played_left_resumed_and_finished(game: str
         assert "Traceback" not in terminal.screen
         assert re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal.screen)  # colours
     assert [path.name for path in tmp_path.iterdir()] == [save]
-    with Terminal(tmp_path, game, "--resume", save, NO_COLOR="1") as terminal:
+    with at_the_table(tmp_path, game, "--resume", save, NO_COLOR="1") as terminal:
         assert "player_1" in terminal.wait()
-        assert f"siberia play {game} --resume {save}" in plain(terminal.interrupt())
+        assert f"siberia play {game} --resume {save}" in plain(terminal.press(CTRL_C))
         assert terminal.code() == 130
         assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal.screen)
         assert "Traceback" not in terminal.screen
-    with Terminal(tmp_path, game, "--resume", save, "--out", "mine.jsonl") as terminal:
+    with at_the_table(tmp_path, game, "--resume", save, "--out", "mine.jsonl") as terminal:
         seen = terminal.wait()
         while terminal.child.poll() is None and "Final scores" not in seen:
             seen = terminal.type("1")
@@ -950,12 +897,39 @@ def test_in_a_real_terminal_a_game_is_played_left_resumed_and_finished(game: str
     assert record.header["agents"] == ["random", "person"]
 
 
-def test_a_killed_terminal_loses_nothing(tmp_path: Path) -> None:
-    with Terminal(tmp_path, "card", "--against", "random", "--seed", "3", "--rules", SHORT["card"]) as terminal:
+def test_in_a_real_terminal_ctrl_c_is_heard_while_another_player_thinks(
+    tmp_path: Path, compiled: Callable[..., None]
+) -> None:
+    compiled("card", "--against", "random", "--seed", "3", "--rules", SHORT["card"])
+    options = ("--against", "tests.faulty:Pondering", "--seat", "1", "--seed", "3", "--rules", SHORT["card"])
+    with at_the_table(tmp_path, "card", *options) as terminal:
+        terminal.wait("is thinking")
+        assert "go on with: siberia play card --resume play-card-1.save.json" in plain(terminal.press(CTRL_C))
+        assert terminal.code() == 130
+        assert "Traceback" not in terminal.screen
+    assert load_game(tmp_path / "play-card-1.save.json")[0].decisions == []
+
+
+def test_in_a_real_terminal_ctrl_c_in_the_same_breath_as_a_move_is_heard(
+    tmp_path: Path, compiled: Callable[..., None]
+) -> None:
+    options = ("--against", "random", "--seed", "3", "--rules", SHORT["card"])
+    compiled("card", *options)
+    with at_the_table(tmp_path, "card", *options) as terminal:
+        terminal.wait()
+        assert "go on with: siberia play card --resume play-card-1.save.json" in plain(terminal.press("1\n" + CTRL_C))
+        assert terminal.code() == 130
+        assert "Traceback" not in terminal.screen
+
+
+def test_a_killed_terminal_loses_nothing(tmp_path: Path, compiled: Callable[..., None]) -> None:
+    options = ("--against", "random", "--seed", "3", "--rules", SHORT["card"])
+    compiled("card", *options)
+    with at_the_table(tmp_path, "card", *options) as terminal:
         terminal.wait()
         terminal.type("1")
         os.kill(terminal.child.pid, signal.SIGKILL)
-        terminal.child.wait(30)
+        terminal.code()
     (save,) = tmp_path.iterdir()
     resumed, _ = load_game(save)
     assert len(resumed.decisions) == 1
@@ -967,14 +941,13 @@ def piped(tmp_path: Path) -> Callable[..., tuple[int, str]]:
     """Runs the command without a terminal, with the given input."""
 
     def run(text: str, *arguments: str) -> tuple[int, str]:
-        paths = [str(ROOT), *(path for path in sys.path if path and Path(path) != ROOT)]
         done = subprocess.run(
             [sys.executable, "-m", "siberia_experiments.cli", "play", *arguments],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": str(WIDTH)},
+            env={**os.environ, "PYTHONPATH": import_path(), "COLUMNS": str(WIDTH)},
             input=text.encode(),
             capture_output=True,
-            timeout=DEADLINE,
+            timeout=PATIENCE,
             check=False,
         )
         assert b"Traceback" not in done.stderr, done.stderr.decode()
@@ -984,11 +957,12 @@ def piped(tmp_path: Path) -> Callable[..., tuple[int, str]]:
 
 
 def test_in_a_pipe_there_are_no_controls_and_the_end_of_input_leaves_the_game_saved(
-    tmp_path: Path, piped: Callable[..., tuple[int, str]]
+    tmp_path: Path, piped: Callable[..., tuple[int, str]], compiled: Callable[..., None]
 ) -> None:
+    compiled("card", "--against", "random", "--rules", "max_turns=6")
     code, out = piped("1\nnonsense \xff\n", "card", "--against", "random", "--rules", "max_turns=6")
     assert code == 0
     assert "\x1b" not in out
     assert "go on with: siberia play card --resume play-card-1.save.json" in out
-    assert max(map(len, out.splitlines())) <= WIDTH + len(PROMPT)
+    assert max(map(len, out.splitlines())) <= WIDTH + len(PROMPT) + 1
     assert len(load_game(tmp_path / "play-card-1.save.json")[0].decisions) == 1

@@ -1,0 +1,104 @@
+"""Programs in a terminal of their own, and what a person does there: look at the screen, type, press Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+from tests.processes import import_path
+
+WIDTH = 80
+
+#: Makes the terminal the one whose Ctrl-C it hears, and becomes the program.
+IN_THE_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+PATIENCE = 60.0  #: seconds for one answer of the program, which should have nothing to compile
+ASKING = "\x1b[?2004h"  #: what the line editor sends before each prompt, and not when it draws the line anew
+CTRL_C, CTRL_D, LEFT, UP = "\x03", "\x04", "\x1b[D", "\x1b[A"
+
+
+def plain(text: str) -> str:
+    """A screen without colours and other controls, and without spaces at its end."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[\x01\x02\r]", "", text).rstrip(" ")
+
+
+class Terminal:
+    """Python with `arguments` in a terminal; `prompt` is how the text ends with which it asks for input."""
+
+    def __init__(self, folder: Path, prompt: str, *arguments: str, rows: int = 24, **settings: str) -> None:
+        self.prompt = prompt
+        environment = {**os.environ, "PYTHONPATH": import_path(), "TERM": "xterm-256color", **settings}
+        for name in ("NO_COLOR", "COLUMNS", "LINES", "FORCE_COLOR"):
+            if name not in settings:
+                environment.pop(name, None)
+        self.master, slave = pty.openpty()
+        termios.tcsetwinsize(slave, (rows, WIDTH))
+        self.child = subprocess.Popen(
+            [sys.executable, "-c", IN_THE_TERMINAL, *arguments],
+            cwd=folder,
+            env=environment,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.screen = ""
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.child.poll() is None:
+            self.child.kill()
+        self.child.wait(PATIENCE)
+        os.close(self.master)
+
+    def wait(self, text: str = "") -> str:
+        """What is on the screen up to `text`, or to the next prompt, or to the end."""
+
+        def there() -> bool:
+            if text:
+                return text in plain(seen)
+            return plain(seen.partition(ASKING)[2]).endswith(self.prompt)
+
+        seen, deadline = "", time.monotonic() + PATIENCE
+        while not there():
+            ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, f"no answer; so far: {seen}"
+            try:
+                read = os.read(self.master, 65536)
+            except OSError:  # the child has closed the terminal
+                read = b""
+            if not read:
+                break
+            seen += read.decode("utf-8", errors="replace").replace("\r\n", "\n")
+        self.screen += seen
+        return seen
+
+    def send(self, keys: str) -> None:
+        """Press keys."""
+        os.write(self.master, keys.encode())
+
+    def press(self, keys: str) -> str:
+        """Press keys and see what comes up to the next prompt."""
+        self.send(keys)
+        return self.wait()
+
+    def type(self, text: str) -> str:
+        """Type a line and see what comes."""
+        return self.press(text + "\n")
+
+    def code(self) -> int:
+        """The exit code of the program, which has to be at its end."""
+        return self.child.wait(PATIENCE)
