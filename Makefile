@@ -27,8 +27,10 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 demo: setup
 	$(BIN)/siberia demo $(GAME)
 
+# A worker a processor; what many tests need is compiled before they start, once and not by each of them.
 test: setup
-	$(BIN)/python -m pytest --nbmake tests notebooks
+	$(BIN)/python -m tests.compiling
+	$(BIN)/python -m pytest -n logical --dist worksteal --nbmake --nbmake-timeout 60 tests notebooks
 
 check: setup lint types test
 

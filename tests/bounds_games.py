@@ -1,7 +1,11 @@
-"""Random games and searches with every array access checked: run with `NUMBA_BOUNDSCHECK=1` by `test_compiled`."""
+"""Random games and searches with every array access checked: `test_compiled` runs it with `NUMBA_BOUNDSCHECK=1`.
+
+`python -m tests.bounds_games GAME`.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numba
@@ -114,21 +118,19 @@ def search_through(name: str, players: int, rules: dict[str, Any], components: A
     return len(agents) * len(due[:: len(due) // SEARCHES])
 
 
-def main() -> None:
+def main(game: str) -> None:
     """Play."""
     check_that_bounds_are_checked()
     print("cache", cache_folder(loops.step_batch))
-    games = {"card": 0, "board": 0}
-    searches = {"card": 0, "board": 0}
+    games = searches = 0
     for name, rules, components in CASES:
-        for players in (2, 3, 4):
-            games[name] += play(name, players, rules, components)
-            searches[name] += search_through(name, players, rules, components)
-    for name, ended in games.items():
-        print(f"games {name} {ended}")
-    for name, made in searches.items():
-        print(f"searches {name} {made}")
+        if name == game:
+            for players in (2, 3, 4):
+                games += play(name, players, rules, components)
+                searches += search_through(name, players, rules, components)
+    print("games", games)
+    print("searches", searches)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -1,7 +1,7 @@
 """Plays scripted games and prints a digest every few decisions: `test_parity` compares two runs of it.
 
-`python -m tests.parity_games [decisions]`; every shown value is an exact byte comparison of states, masks,
-observations, hidden observations, scores, determinized states, and the trees of searches.
+`python -m tests.parity_games GAME PART`, with a part from `PARTS`; every shown value is an exact byte comparison of
+states, masks, observations, hidden observations, scores, determinized states, and the trees of searches.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ BLOCK = 20  # decisions a line
 AVOIDED = ("place research", "pass")
 
 
-def play(name: str, players: int, rules: dict[str, Any], components: Any, most: int) -> None:
-    """One game, at most so many decisions."""
+def play(name: str, players: int, rules: dict[str, Any], components: Any) -> None:
+    """One game, to its end."""
     game = find_game(name)
     variant = game.variant(players, rules, components)
     rulesets, states, guess = variant.rulesets, variant.new_states(), variant.new_states()
@@ -67,7 +67,7 @@ def play(name: str, players: int, rules: dict[str, Any], components: Any, most: 
     value = players
     loops.deal_at(rulesets, states, 0, np.uint64(2**64 - players), 5, 1)
     taken = 0
-    while taken < most and not loops.is_over_at(rulesets, states, 0):
+    while not loops.is_over_at(rulesets, states, 0):
         loops.legal_at(rulesets, states, 0, mask)
         digest.update(states.tobytes() + mask.tobytes())
         if taken % 3 == 0:
@@ -139,16 +139,26 @@ def searches(name: str, players: int, rules: dict[str, Any]) -> None:
         print(f"{name} {agent.name}, {players} players, {result.decisions} decisions in the last: {digest.hexdigest()}")
 
 
-def main(decisions: int) -> None:
-    """Play a game of each case, at most so many decisions each, search, and play the batches."""
-    for name, players, rules, components in CASES:
-        play(name, players, rules, components, decisions)
-    for name, players, rules in SEARCHED:
-        searches(name, players, rules)
-    for name, rules in BATCHES:
-        for reward in loops.REWARDS:
-            print(f"{name} batch, reward {reward}: {batch(name, rules, reward)}")
+def all_games(name: str) -> None:
+    """A game of each case, and the batches."""
+    for case in CASES:
+        if case[0] == name:
+            play(*case)
+    for batched, rules in BATCHES:
+        if batched == name:
+            for reward in loops.REWARDS:
+                print(f"{name} batch, reward {reward}: {batch(name, rules, reward)}")
 
+
+def all_searches(name: str) -> None:
+    """The searches."""
+    for searched in SEARCHED:
+        if searched[0] == name:
+            searches(*searched)
+
+
+#: What can be played alone, so that no run takes long in plain Python.
+PARTS = {"games": all_games, "searches": all_searches}
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    PARTS[sys.argv[2]](sys.argv[1])

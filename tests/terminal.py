@@ -12,7 +12,7 @@ import termios
 import time
 from pathlib import Path
 
-from tests.processes import import_path
+from tests.processes import PATIENCE, import_path
 
 WIDTH = 80
 
@@ -22,7 +22,6 @@ import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
-PATIENCE = 60.0  #: seconds for one answer of the program, which should have nothing to compile
 ASKING = "\x1b[?2004h"  #: what the line editor sends before each prompt, and not when it draws the line anew
 CTRL_C, CTRL_D, LEFT, UP = "\x03", "\x04", "\x1b[D", "\x1b[A"
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 import random
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +22,7 @@ from siberia_env.board.components import COUNTERS_DRAWN, PERSONS
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
 from siberia_env.tables import RESOURCES
 from tests.games import GameCase
+from tests.processes import run_python
 from tests.table import PLAYER_COUNTS
 
 Maker = Callable[..., SiberiaAECEnv]
@@ -614,5 +613,5 @@ def test_importing_the_package_brings_nothing_heavy() -> None:
         "from siberia_env import board_v0, card_v0; "
         "print([m for m in ('torch', 'rich', 'stable_baselines3', 'matplotlib') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_python("-c", code)
     assert done.stdout == "[]\n[]\n"

@@ -227,7 +227,8 @@ def test_train_leaves_a_run_that_can_be_gone_on_with(siberia: Siberia, tmp_path:
     assert told["decisions"] == 256
     assert (told["options"]["reward"], told["options"]["seed"]) == ("win", 5)
     assert (told["options"]["game"], told["rules"]) == (game, rules)
-    assert siberia("evaluate", game, "--players", "3", "--agents", "learned:runs/mine/model.npz,random")[0] == 0
+    learned = ["--players", "3", "--agents", "learned:runs/mine/model.npz,random", "--games", "12"]
+    assert siberia("evaluate", game, *learned)[0] == 0
 
     message = refused(siberia, "train", game, "--decisions", "200", "--out", "runs/mine", *options)
     assert "holds a run; go on with it (--resume)" in message
@@ -247,7 +248,7 @@ def test_train_leaves_a_run_that_can_be_gone_on_with(siberia: Siberia, tmp_path:
     (other,) = set(GAMES) - {game}
     message = refused(siberia, "train", other, "--resume", "--out", "runs/mine")
     assert f"a run of the game {game!r}, not of {other!r}" in message
-    message = refused(siberia, "evaluate", other, "--players", "3", "--agents", "learned:runs/mine/model.npz,random")
+    message = refused(siberia, "evaluate", other, *learned)
     assert f"trained for game {game}, the games to be played have game {other}" in message
 
     checkpoint_path(run).write_bytes(checkpoint_path(run).read_bytes()[:5000])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numba
@@ -14,6 +12,7 @@ import pytest
 
 from siberia_env import compiled, loops
 from siberia_env.game import GAMES, find_game
+from tests.compiling import compile_first
 from tests.processes import ROOT, run_python
 
 NOTICE = "siberia_env: compiling the rules (once for this version, some seconds) ..."
@@ -144,20 +143,19 @@ def test_an_unwritable_cache_folder_is_no_obstacle(tmp_path: Path, monkeypatch: 
 
 def test_the_notice_comes_once_and_not_for_the_users_own_functions() -> None:
     script = "import numba, siberia_env.loops\n@numba.njit\ndef own(x):\n    return x\nown(1)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
-    )
+    done = run_python("-c", script)
     assert done.stderr == ""
     assert done.stdout == ""
 
 
-def test_random_games_and_searches_stay_within_the_bounds_of_every_array() -> None:
-    cache, *counts = run_python("-m", "tests.bounds_games", NUMBA_BOUNDSCHECK="1").stdout.splitlines()
-    for what, least in (("games", 500), ("searches", 200)):
-        made = {words[1]: int(words[2]) for words in map(str.split, counts) if words[0] == what}
-        assert set(made) == set(GAMES)
-        assert min(made.values()) > least
-    assert Path(cache.split(maxsplit=1)[1]) != compiled.cache_folder(loops.step_batch)
+@pytest.mark.parametrize("game", GAMES)
+def test_random_games_and_searches_stay_within_the_bounds_of_every_array(game: str) -> None:
+    compile_first(f"{game}, bounds checked")
+    shown = run_python("-m", "tests.bounds_games", game, NUMBA_BOUNDSCHECK="1").stdout
+    cache, games, searches = (line.partition(" ")[2] for line in shown.splitlines())
+    assert int(games) > 500
+    assert int(searches) > 200
+    assert Path(cache) != compiled.cache_folder(loops.step_batch)
 
 
 # ---------------------------------------------------------------- the records

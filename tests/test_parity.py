@@ -4,24 +4,42 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from siberia_agents.tree import PLAYOUTS
 from siberia_env.game import GAMES
+from tests.compiling import compile_first
 from tests.parity_games import CASES, SEARCHED
 from tests.processes import run_python
 
+both_games = pytest.mark.parametrize("game", GAMES)
 
-def test_compiled_and_plain_python_play_the_same_games() -> None:
-    compiled = run_python("-m", "tests.parity_games").stdout
-    plain = run_python("-W", "error::RuntimeWarning", "-m", "tests.parity_games", NUMBA_DISABLE_JIT="1")
-    assert plain.stdout.splitlines() == compiled.splitlines()
-    assert compiled.count("over True") == len(CASES)
-    for game in GAMES:
-        assert re.search(f"^{game}, .*truncated True", compiled, re.MULTILINE)
-        assert re.search(f"^{game}, .*truncated False", compiled, re.MULTILINE)
-        assert re.search(f"^{game} batch, .* [1-9][0-9]* ended", compiled, re.MULTILINE)
-    for agent, searches in (("search", len(PLAYOUTS) * len(SEARCHED)), ("guided", len(SEARCHED))):
-        assert len(re.findall(f"^[a-z]+ {agent}, ", compiled, re.MULTILINE)) == searches
+
+def both_ways(game: str, part: str) -> str:
+    """What a part of the games looks like, compiled and as plain Python."""
+    compile_first(game)
+    compiled = run_python("-m", "tests.parity_games", game, part).stdout
+    plain = run_python("-W", "error::RuntimeWarning", "-m", "tests.parity_games", game, part, NUMBA_DISABLE_JIT="1")
     assert "compiling" not in plain.stderr
+    assert plain.stdout.splitlines() == compiled.splitlines()
+    return compiled
+
+
+@both_games
+def test_compiled_and_plain_python_play_the_same_games(game: str) -> None:
+    shown = both_ways(game, "games")
+    assert shown.count("over True") == sum(case[0] == game for case in CASES)
+    assert re.search(f"^{game}, .*truncated True", shown, re.MULTILINE)
+    assert re.search(f"^{game}, .*truncated False", shown, re.MULTILINE)
+    assert re.search(f"^{game} batch, .* [1-9][0-9]* ended", shown, re.MULTILINE)
+
+
+@both_games
+def test_compiled_and_plain_python_search_the_same_trees(game: str) -> None:
+    shown = both_ways(game, "searches")
+    searched = sum(case[0] == game for case in SEARCHED)
+    for agent, searches in (("search", len(PLAYOUTS) * searched), ("guided", searched)):
+        assert len(re.findall(f"^{game} {agent}, ", shown, re.MULTILINE)) == searches
 
 
 def test_plain_python_really_is_plain() -> None:

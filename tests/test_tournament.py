@@ -8,12 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,10 @@ from siberia_experiments.referee import NOBODY, Clock, Referee, Result, Setting,
 from siberia_experiments.standings import COLUMNS, Played, first_reasons, wilson_of_deals
 from siberia_experiments.tournament import Outcome, Schedule, Tournament, line_ups, rounding
 from siberia_experiments.tournament_tables import tables
+from tests import faulty
+from tests.compiling import compile_first
 from tests.games import GameCase
-from tests.processes import ROOT
+from tests.processes import PATIENCE, ROOT, import_path, wait_until
 from tests.test_agents import small_model
 
 FAULTY = "tests.faulty:Faulty:"
@@ -187,7 +189,12 @@ def test_copies_of_an_agent_have_random_numbers_of_their_own(monkeypatch: pytest
         ("dawdle", "took longer than 0.15 s for a move"),
     ],
 )
-def test_who_does_not_keep_to_the_rules_forfeits_that_game_only(how: str, reason: str) -> None:
+def test_who_does_not_keep_to_the_rules_forfeits_that_game_only(
+    how: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]  # on a clock that goes on while somebody sleeps only, however busy the machine is
+    monkeypatch.setattr(referee_module, "monotonic", lambda: now[0])
+    monkeypatch.setattr(faulty, "time", SimpleNamespace(sleep=lambda seconds: now.__setitem__(0, now[0] + seconds)))
     variant = find_game("card").variant(3, {"max_turns": 12})
     schedule = Schedule(3, 3, 12)
     specs = (f"{FAULTY}{how}", "greedy", "random")
@@ -748,30 +755,28 @@ def test_a_killed_tournament_goes_on(
     folder = tmp_path / "t1"
     line = ["tournament", "card", "--agents", "random,greedy", "--players", "3", "--games", "200", "--seed", "7"]
     line += ["--jobs", "2", "--out", "t1"]
-    paths = [str(ROOT), *(path for path in sys.path if path and Path(path) != ROOT)]
+    compile_first("card")
     process = subprocess.Popen(
         [sys.executable, "-m", "siberia_experiments.cli", *line],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        env={**os.environ, "PYTHONPATH": import_path()},
         stdout=subprocess.DEVNULL,
     )
+
+    def under_way() -> bool:
+        assert process.poll() is None
+        return (folder / "games.csv").exists() and (folder / "games.csv").read_bytes().count(b"\n") >= 20
+
     try:
-        while not (folder / "games.csv").exists() or (folder / "games.csv").read_bytes().count(b"\n") < 20:
-            assert process.poll() is None
-            time.sleep(0.005)
+        wait_until(under_way, "twenty games")
         workers = children(process.pid)
     finally:
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(PATIENCE)
     lines = (folder / "games.csv").read_text().splitlines(keepends=True)
     kept = {row["game"] for row in rows_of(folder / "games.csv")} - {lines[-1].split(",")[0]}
     assert 5 <= len(kept) < 200
     times = [row for row in rows_of(folder / "moves.csv") if row["game"] in kept]
-    for worker in workers:
-        for _ in range(1000):
-            if not runs(worker):
-                break
-            time.sleep(0.01)
-        assert not runs(worker), "a process outlived the tournament"
+    wait_until(lambda: not any(map(runs, workers)), "the end of the tournament's processes")
 
     assert main(line) == 0
     printed = capsys.readouterr().out

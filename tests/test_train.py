@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from siberia_env.game import GAMES, find_game
 from siberia_experiments import train
 from siberia_experiments.league import Mix
 from siberia_experiments.train import GAME_SETTINGS, Progress, Training, TrainOptions, checkpoint_path, draw_curve
+from tests.processes import PATIENCE, import_path
 
 both_games = pytest.mark.parametrize("game", GAMES)
 
@@ -265,17 +267,18 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path, gam
         [sys.executable, "-c", RUN, game, str(killed)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=dict(os.environ),
+        env={**os.environ, "PYTHONPATH": import_path()},
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         for _ in range(3):
+            assert select.select([process.stdout], [], [], PATIENCE)[0], "no iteration in a minute"
             assert process.stdout.readline() == b"one more\n"
             process.stdin.write(b"\n")
             process.stdin.flush()
         time.sleep(0.02)  # into the next iteration
         os.kill(process.pid, signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+        assert process.wait(PATIENCE) == -signal.SIGKILL
     training = Training.resume(killed, game)
     assert 768 <= training.learner.num_timesteps < 2048
     assert training.iteration == training.learner.num_timesteps // 256

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import pickle
-import subprocess
-import sys
 from dataclasses import fields
 from typing import Any
 
@@ -18,6 +15,7 @@ from siberia_env import loops, vector
 from siberia_env.errors import ConfigurationError, IllegalActionError, SiberiaError
 from siberia_env.vector import Step
 from tests.games import CASES, GameCase
+from tests.processes import run_python
 from tests.table import PLAYER_COUNTS
 
 
@@ -197,16 +195,7 @@ def test_the_same_games_whatever_the_batch_the_threads_and_the_process(case: Gam
     assert games(17, 1) == alone
     assert games(17, 4) == alone
     assert games(6, 1, seed=12) != alone
-    paths = os.pathsep.join(filter(None, sys.path))
-    environment = {**os.environ, "PYTHONPATH": paths}
-    other = subprocess.run(
-        [sys.executable, "-c", GAMES_SCRIPT, case.name, json.dumps(case.short)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
+    other = run_python("-c", GAMES_SCRIPT, case.name, json.dumps(case.short))
     assert other.stdout.strip() == alone
 
 

@@ -1,0 +1,72 @@
+"""Compiles what tests would otherwise compile in several processes at once, or while a deadline runs.
+
+`python -m tests.compiling` compiles all of it, in as many processes at a time as there are processors; `make test`
+begins with that. A test with a deadline calls `compile_first`, so that it can be run alone too. A job that is done
+leaves a mark in the compile cache, and the mark is good until a source changes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from siberia_env.compiled import cache_root, sources_hash
+from siberia_env.game import GAMES
+from tests.processes import ROOT, run_python
+
+
+@dataclass(frozen=True)
+class Job:
+    """Programs that need certain kernels, and numba's settings for them."""
+
+    programs: tuple[tuple[str, ...], ...]
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Run the programs. There is no deadline: nobody knows how long a machine takes to compile."""
+        for program in self.programs:
+            run_python("-m", *program, patience=None, **self.settings)
+
+
+#: By name. The longest come first, so that all processors are busy to the end.
+JOBS = {
+    **{f"{game}, bounds checked": Job((("tests.bounds_games", game),), {"NUMBA_BOUNDSCHECK": "1"}) for game in GAMES},
+    **{game: Job((("tests.parity_games", game, "games"), ("tests.parity_games", game, "searches"))) for game in GAMES},
+}
+
+
+def _mark(name: str) -> Path:
+    """The file that says that a job is done, for this version of the sources, this checkout and this Python."""
+    packages = {"siberia_env": "siberia_env", "siberia_agents": "agents", "tests": "tests"}
+    digest = hashlib.sha256(f"{name} {ROOT} {sys.implementation.cache_tag}".encode())
+    digest.update(sources_hash(*((package, ROOT / folder) for package, folder in packages.items())).encode())
+    for source in sorted((ROOT / "tests").glob("*_games.py")):
+        digest.update(source.read_bytes())
+    return cache_root() / "tests" / digest.hexdigest()[:16]
+
+
+def compile_first(name: str) -> None:
+    """Make sure that the kernels of a job are in the compile cache; if another process compiles them, wait for it."""
+    mark = _mark(name)
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    with mark.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not mark.exists():
+            JOBS[name].run()
+            mark.touch()
+
+
+def main() -> None:
+    """Do all jobs."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as processes:
+        for _ in processes.map(compile_first, JOBS):
+            pass
+
+
+if __name__ == "__main__":
+    main()
