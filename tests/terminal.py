@@ -52,7 +52,8 @@ class Terminal:
             start_new_session=True,
         )
         os.close(slave)
-        self.screen = ""
+        self._received = b""
+        self._seen = 0  # characters of the screen that were waited for
 
     def __enter__(self) -> Terminal:
         return self
@@ -64,26 +65,35 @@ class Terminal:
         os.close(self.master)
 
     def wait(self, text: str = "") -> str:
-        """What is on the screen up to `text`, or to the next prompt, or to the end."""
+        """What comes up to `text`, or to the next prompt, or to the end."""
 
         def there() -> bool:
             if text:
-                return text in plain(seen)
-            return plain(seen.partition(ASKING)[2]).endswith(self.prompt)
+                return text in self._unread()
+            return plain(self._unread().partition(ASKING)[2]).endswith(self.prompt)
 
-        seen, deadline = "", time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while not there():
             ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
-            assert ready, f"no answer; so far: {seen}"
+            assert ready, f"no answer; so far: {self._unread()}"
             try:
                 read = os.read(self.master, 65536)
             except OSError:  # the child has closed the terminal
                 read = b""
             if not read:
                 break
-            seen += read.decode("utf-8", errors="replace").replace("\r\n", "\n")
-        self.screen += seen
-        return seen
+            self._received += read
+        before, found, _ = self._unread().partition(text) if text else (self._unread(), "", "")
+        self._seen += len(before + found)
+        return before + found
+
+    @property
+    def screen(self) -> str:
+        """All that came."""
+        return self._received.decode("utf-8", errors="replace").replace("\r\n", "\n")
+
+    def _unread(self) -> str:
+        return self.screen[self._seen :]
 
     def send(self, keys: str) -> None:
         """Press keys."""
