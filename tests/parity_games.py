@@ -47,7 +47,7 @@ SEARCHED: tuple[tuple[str, int, dict[str, Any]], ...] = (
     ("board", 2, {"max_rounds": 2}),
     ("board", 4, {"max_rounds": 1}),
 )
-SIMULATIONS = 25
+SIMULATIONS = 10
 BLOCK = 20  # decisions a line
 #: Actions that are left out where others are legal, three times out of four: with them few cubes are ever sold.
 AVOIDED = ("place research", "pass")
@@ -70,7 +70,7 @@ def play(name: str, players: int, rules: dict[str, Any], components: Any) -> Non
     while not loops.is_over_at(rulesets, states, 0):
         loops.legal_at(rulesets, states, 0, mask)
         digest.update(states.tobytes() + mask.tobytes())
-        if taken % 3 == 0:
+        if taken % 5 == 0:  # so that every seat has its turn
             seat = taken % players
             loops.observe_at(rulesets, states, 0, seat, observation)
             loops.observe_hidden_at(rulesets, states, 0, hidden)
@@ -85,7 +85,7 @@ def play(name: str, players: int, rules: dict[str, Any], components: Any) -> Non
             others = np.setdiff1d(legal, avoided)
             legal = others if others.size else legal
         action = int(legal[(value >> 33) % len(legal)])
-        if taken % 2:
+        if taken % 4 == 0:
             loops.step_at(rulesets, states, 0, action, observation, mask)
             digest.update(observation.tobytes() + mask.tobytes())
         else:
