@@ -37,7 +37,7 @@ from siberia_experiments.tournament_tables import tables
 from tests import faulty
 from tests.compiling import compile_first
 from tests.games import GameCase
-from tests.processes import PATIENCE, ROOT, import_path, wait_until
+from tests.processes import PATIENCE, import_path, wait_until
 from tests.test_agents import small_model
 
 FAULTY = "tests.faulty:Faulty:"
