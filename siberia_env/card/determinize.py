@@ -41,9 +41,8 @@ PILE_CODES = MAX_PLAYERS * NUM_KINDS  #: pairs of a player and a kind (`card_on_
 PLACES = MAX_PLAYERS * ACTION_CARDS  #: place p of player j is number j * ACTION_CARDS + p
 NO_PLACE = -1
 
-IMPOSSIBLE, LOOSE, STRICT = range(
-    3
-)  #: a deal that contradicts what was seen; some or all payments used the oldest card
+#: How good a deal is: it contradicts what was seen; it doesn't; and each payment used the oldest card of its kind.
+IMPOSSIBLE, LOOSE, STRICT = range(3)
 
 
 @kernel
