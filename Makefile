@@ -30,7 +30,7 @@ demo: setup
 # A worker a processor; what many tests need is compiled before they start, once and not by each of them.
 test: setup
 	$(BIN)/python -m tests.compiling
-	$(BIN)/python -m pytest -n logical --dist worksteal --nbmake --nbmake-timeout 60 tests notebooks
+	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal --nbmake --nbmake-timeout 60 tests notebooks
 
 check: setup lint types test
 

@@ -64,7 +64,7 @@ def compile_first(name: str) -> None:
 def main() -> None:
     """Do all jobs."""
     print("compiling what many tests need (once for this version of the sources) ...", flush=True)
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as processes:
+    with ThreadPoolExecutor(os.cpu_count()) as processes:
         for _ in processes.map(compile_first, JOBS):
             pass
 

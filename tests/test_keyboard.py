@@ -76,6 +76,16 @@ def test_a_ctrl_c_just_before_the_wait_for_a_key_is_heard(tmp_path: Path, output
         assert terminal.code() == 0
 
 
+def test_ctrl_c_is_heard_by_a_program_that_was_started_in_the_background(tmp_path: Path) -> None:
+    """A shell without job control starts such programs, and all that they start, deaf to Ctrl-C."""
+    deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    with Terminal(tmp_path, PROMPT, "-c", deaf + READS, "1") as terminal:
+        terminal.wait()
+        terminal.send(CTRL_C)
+        terminal.wait("heard 0")
+        assert terminal.code() == 0
+
+
 def test_a_ctrl_c_that_was_swallowed_is_heard_at_the_next_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", StringIO("one\ntwo\n"))
     with Keyboard() as keyboard:
