@@ -30,7 +30,7 @@ class Job:
     def run(self) -> None:
         """Run the programs. There is no deadline: nobody knows how long a machine takes to compile."""
         for program in self.programs:
-            run_python("-m", *program, patience=None, **self.settings)
+            run_python("-m", *program, in_time=False, **self.settings)
 
 
 #: By name. The longest come first, so that all processors are busy to the end.

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, AnyStr
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -15,44 +16,102 @@ ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 60.0
 
 
+def children(process: int) -> list[int]:
+    """The numbers of the processes that `process` has started."""
+    try:
+        return [int(number) for number in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def time_in_line(process: int) -> float:
+    """For how many seconds a process, ready to go on, had to wait for a processor; 0 where the system doesn't tell."""
+    try:
+        return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e9
+    except OSError:
+        return 0.0
+
+
+class Deadline:
+    """`PATIENCE` for a program: a minute of its own, however many others want the processors.
+
+    What the program, or one that it has started, waits for a processor is not counted.
+    """
+
+    def __init__(self, process: int) -> None:
+        self.process = process
+        self.start = time.monotonic()
+        self.in_line_before = time_in_line(process)
+        self.in_line = 0.0
+
+    def left(self) -> float:
+        """How many seconds are left; 0 or less when it is over."""
+        times = [time_in_line(self.process) - self.in_line_before, *map(time_in_line, children(self.process))]
+        self.in_line = max(self.in_line, *times)
+        return PATIENCE + self.in_line - (time.monotonic() - self.start)
+
+
 def import_path(first: Path = ROOT) -> str:
     """The import path of the tests for another process, `first` before everything."""
     return os.pathsep.join([str(first), *(path for path in sys.path if path and Path(path) != ROOT)])
 
 
-def wait_until(happened: Callable[[], bool], what: str) -> None:
-    """Look every few milliseconds whether something has happened.
+def wait_until(happened: Callable[[], bool], what: str, process: int) -> None:
+    """Look every few milliseconds whether something has happened that `process` is to do.
 
     Raises:
-        AssertionError: not within `PATIENCE`; the message names `what` was waited for.
+        AssertionError: not within its deadline; the message names `what` was waited for.
     """
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(process)
     while not happened():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        assert deadline.left() > 0, f"waited in vain for {what}"
         time.sleep(0.005)
 
 
 def run_python(
-    *arguments: str, first: Path = ROOT, cwd: Path = ROOT, patience: float | None = PATIENCE, **settings: str
+    *arguments: str,
+    first: Path = ROOT,
+    cwd: Path = ROOT,
+    in_time: bool = True,
+    **settings: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run Python with this process's import path, `first` before everything, and the given environment variables.
 
     Raises:
-        AssertionError: it ended with an error; the message is what it wrote.
-        subprocess.TimeoutExpired: it took longer than `patience`, in seconds.
+        AssertionError: it ended with an error, or was not done at its `Deadline` (if it has to be `in_time`); the
+            message is what it wrote.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     if "NUMBA_CACHE_DIR" in os.environ:
         environment["NUMBA_CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
     environment.update(PYTHONPATH=import_path(first), **settings)
-    done = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, *arguments],
         cwd=cwd,
         env=environment,
-        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=patience,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    return done
+    ) as process:
+        out, err = outcome(process, in_time=in_time)
+    assert process.returncode == 0, f"{out}\n{err}"
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def outcome(process: subprocess.Popen[AnyStr], typed: AnyStr | None = None, in_time: bool = True) -> tuple[Any, Any]:
+    """What a process that reads `typed` writes to stdout and stderr until it ends.
+
+    Raises:
+        AssertionError: it has to be `in_time`, and was not done at its `Deadline`; it is killed then.
+    """
+    deadline = Deadline(process.pid)
+    while True:
+        try:
+            return process.communicate(typed, timeout=1)
+        except subprocess.TimeoutExpired:
+            typed = None  # it is on its way
+            if in_time and deadline.left() <= 0:
+                process.kill()
+                out, err = process.communicate()
+                raise AssertionError(f"no end of {process.args!r}; so far:\n{out!r}\n{err!r}") from None

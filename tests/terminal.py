@@ -9,10 +9,9 @@ import select
 import subprocess
 import sys
 import termios
-import time
 from pathlib import Path
 
-from tests.processes import PATIENCE, import_path
+from tests.processes import PATIENCE, Deadline, import_path
 
 WIDTH = 80
 
@@ -72,10 +71,11 @@ class Terminal:
                 return text in self._unread()
             return plain(self._unread().partition(ASKING)[2]).endswith(self.prompt)
 
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(self.child.pid)
         while not there():
-            ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
-            assert ready, f"no answer; so far: {self._unread()}"
+            if not select.select([self.master], [], [], 1)[0]:
+                assert deadline.left() > 0, f"no answer; so far: {self._unread()}"
+                continue
             try:
                 read = os.read(self.master, 65536)
             except OSError:  # the child has closed the terminal

@@ -39,7 +39,7 @@ from siberia_experiments.play import THEME, NotUnderstood, Session, in_backgroun
 from siberia_experiments.saved_games import load_game, save_game
 from siberia_experiments.table import Option, SeatedGame
 from tests.games import GameCase, positions
-from tests.processes import PATIENCE, import_path
+from tests.processes import PATIENCE, import_path, outcome
 from tests.terminal import CTRL_C, WIDTH, Terminal, plain
 
 both_games = pytest.mark.parametrize("game", GAMES)
@@ -941,17 +941,17 @@ def piped(tmp_path: Path) -> Callable[..., tuple[int, str]]:
     """Runs the command without a terminal, with the given input."""
 
     def run(text: str, *arguments: str) -> tuple[int, str]:
-        done = subprocess.run(
+        with subprocess.Popen(
             [sys.executable, "-m", "siberia_experiments.cli", "play", *arguments],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": import_path(), "COLUMNS": str(WIDTH)},
-            input=text.encode(),
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return done.returncode, done.stdout.decode()
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            out, err = outcome(process, text.encode())
+        assert b"Traceback" not in err, err.decode()
+        return process.returncode, out.decode()
 
     return run
 

@@ -37,7 +37,7 @@ from siberia_experiments.tournament_tables import tables
 from tests import faulty
 from tests.compiling import compile_first
 from tests.games import GameCase
-from tests.processes import PATIENCE, import_path, wait_until
+from tests.processes import PATIENCE, children, import_path, wait_until
 from tests.test_agents import small_model
 
 FAULTY = "tests.faulty:Faulty:"
@@ -698,11 +698,6 @@ def test_another_shipped_model_is_a_change(changing: Tournament, monkeypatch: py
 # ---------------------------------------------------------------- processes
 
 
-def children(process: int) -> list[int]:
-    """The numbers of the processes that `process` has started."""
-    return [int(number) for number in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-
-
 def runs(process: int) -> bool:
     """Whether there is a process of that number (and not just its remains)."""
     try:
@@ -767,7 +762,7 @@ def test_a_killed_tournament_goes_on(
         return (folder / "games.csv").exists() and (folder / "games.csv").read_bytes().count(b"\n") >= 20
 
     try:
-        wait_until(under_way, "twenty games")
+        wait_until(under_way, "twenty games", process.pid)
         workers = children(process.pid)
     finally:
         process.send_signal(signal.SIGKILL)
@@ -776,7 +771,8 @@ def test_a_killed_tournament_goes_on(
     kept = {row["game"] for row in rows_of(folder / "games.csv")} - {lines[-1].split(",")[0]}
     assert 5 <= len(kept) < 200
     times = [row for row in rows_of(folder / "moves.csv") if row["game"] in kept]
-    wait_until(lambda: not any(map(runs, workers)), "the end of the tournament's processes")
+    for worker in workers:
+        wait_until(lambda worker=worker: not runs(worker), "the end of a process of the tournament", worker)  # type: ignore[misc]
 
     assert main(line) == 0
     printed = capsys.readouterr().out

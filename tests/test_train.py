@@ -25,7 +25,7 @@ from siberia_env.game import GAMES, find_game
 from siberia_experiments import train
 from siberia_experiments.league import Mix
 from siberia_experiments.train import GAME_SETTINGS, Progress, Training, TrainOptions, checkpoint_path, draw_curve
-from tests.processes import PATIENCE, import_path
+from tests.processes import PATIENCE, import_path, wait_until
 
 both_games = pytest.mark.parametrize("game", GAMES)
 
@@ -271,13 +271,15 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path, gam
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        for _ in range(3):
-            assert select.select([process.stdout], [], [], PATIENCE)[0], "no iteration in a minute"
-            assert process.stdout.readline() == b"one more\n"
-            process.stdin.write(b"\n")
-            process.stdin.flush()
-        time.sleep(0.02)  # into the next iteration
-        os.kill(process.pid, signal.SIGKILL)
+        try:
+            for _ in range(3):
+                wait_until(lambda: bool(select.select([process.stdout], [], [], 0)[0]), "an iteration", process.pid)
+                assert process.stdout.readline() == b"one more\n"
+                process.stdin.write(b"\n")
+                process.stdin.flush()
+            time.sleep(0.02)  # into the next iteration
+        finally:
+            process.kill()
         assert process.wait(PATIENCE) == -signal.SIGKILL
     training = Training.resume(killed, game)
     assert 768 <= training.learner.num_timesteps < 2048
