@@ -5,11 +5,12 @@ VENV ?= .venv
 GAME ?= card
 BIN = $(VENV)/bin
 
-.PHONY: help setup demo test check format lint types docs bench clean
+.PHONY: help setup demo test soak check format lint types docs bench clean
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
 	@echo "make test        all tests"
+	@echo "make soak        10^9 random decisions of both games, each checked in compiled code"
 	@echo "make check       tests, format, lint, strict types, docs in step with the code"
 	@echo "make bench       the speed table, beside other libraries"
 	@echo "make docs        write the generated tables of the docs anew"
@@ -31,6 +32,9 @@ demo: setup
 test: setup
 	$(BIN)/python -m tests.compiling
 	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal --nbmake --nbmake-timeout 60 tests notebooks
+
+soak: setup
+	$(BIN)/python -m tests.soak
 
 check: setup lint types test
 
