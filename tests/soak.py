@@ -158,7 +158,8 @@ class Job:
     def style(self) -> tuple[str, ...]:
         """How the names of the actions begin that are drawn again."""
         styles = styles_of(self.game)
-        return styles[(self.number // len(tables_to_play(self.game)) + self.number) % len(styles)]
+        lap, place = divmod(self.number, len(tables_to_play(self.game)))
+        return styles[(lap + place) % len(styles)]
 
     @cached_property
     def variant(self) -> Variant:
@@ -174,7 +175,7 @@ def longest_game(variant: Variant) -> int:
     the panel, a wildcard puts one on) of seven decisions, a pass, and ten surplus counters; the sides take five.
     """
     ruleset = variant.rulesets[0]
-    if variant.game.name == "card":
+    if "max_turns" in ruleset.dtype.names:
         return 5 * int(ruleset.max_turns)
     return 5 + int(ruleset.max_rounds) * variant.num_players * (6 + 12 + 2 * 16 * 7 + 1 + 10)
 

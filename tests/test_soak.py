@@ -270,7 +270,6 @@ change("board", B.UNUSED_BYTES, "unused", 2, 1, always)
 change("board", B.PASSED, "passed", None, 8, always)
 change("board", B.UNDER_WAY, "steps_left", None, 1, in_turn)
 change("board", B.CHOSEN_PAWN, "origin", None, 1, in_turn)
-change("board", B.COUNTERS_IN_THE_BOX, "bag", 0, 1, always)
 change("board", B.BAG_SIZE, "bag_size", None, 1, always)
 change("board", B.DRAWN, "drawn", (0, 0), 21, lambda s: s.phase != board.CHOOSE_SIDE)
 change("board", B.PLAN, "plan", (0, 5), 4, always)
@@ -291,6 +290,13 @@ change("board", B.SIDES, "side", 1, 2, always)
 change("board", B.TILES, "face_up", 0, 1, always)
 change("board", B.MONEY, "money", 0, -10_000, always)
 change("board", B.ROUND_LIMIT, "truncated", None, 1, in_turn)
+
+
+@breaks("board", B.COUNTERS_IN_THE_BOX)
+def _(moment: Moment) -> bool:
+    moment.after.bag[0] += 1
+    moment.after.bag_size += 1
+    return True
 
 
 @breaks("board", B.RESEARCH_SIZE)
@@ -427,7 +433,7 @@ def test_each_invariant_is_named_when_it_is_broken(game: str, invariant: Any) ->
 
 @cache
 def broken_variant() -> Variant:
-    return broken_card.GAME.variant(2, {"edition": "dlp", "max_turns": 60})
+    return broken_card.GAME.variant(2, {"edition": "dlp", "max_turns": 400})
 
 
 def play_broken(fault: int, decisions: int = 40_000) -> soak.Findings:
@@ -459,7 +465,7 @@ def test_a_fault_in_the_rules_is_found_and_told(fault: int, name: str) -> None:
     findings = play_broken(fault)
     assert findings.broken[0].startswith(f"card game: {name} is broken after decision ")
     assert "seed 3, job 5, game " in findings.broken[1]
-    assert "players 2, rules {'edition': 'dlp', 'max_turns': 60}" in findings.broken[2]
+    assert "players 2, rules {'edition': 'dlp', 'max_turns': 400}" in findings.broken[2]
 
 
 def test_the_same_game_without_a_fault_runs_clean() -> None:
