@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +40,7 @@ from tests.soak_loop import GAMES as GAMES_PLAYED
 
 DECISIONS = 10**9
 DECISIONS_OF_A_JOB = 1_000_000
+STOPPED = 130  #: exit code after Ctrl-C
 SAMPLES_EVERY = 2000  #: decisions
 ACTIONS_SHOWN = 12  #: of a game in which an invariant is broken
 
@@ -276,6 +278,11 @@ def all_jobs(games: Sequence[str], seed: int, decisions: int) -> Iterator[Job]:
                 yield Job(game, seed, number, -(-decisions // numbers[game]))
 
 
+def ignore_interrupts() -> None:
+    """Leave it to the first process to end after Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def run_jobs(
     jobs: Sequence[Job], processes: int, totals: Mapping[str, Findings], progress: Progress | None = None
 ) -> None:
@@ -299,7 +306,7 @@ def run_jobs(
         while pending and book(*run_job(pending.pop())):
             pass
         return
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), ignore_interrupts) as pool:
         running: set[Future[tuple[str, Findings]]] = set()
         going_on = True
         while running or (pending and going_on):
@@ -382,13 +389,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         TimeRemainingColumn(),
     )
     start = time.perf_counter()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        run_jobs(jobs, processes, totals, progress)
+    stopped = False
+    try:
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            run_jobs(jobs, processes, totals, progress)
+    except KeyboardInterrupt:
+        stopped = True
+        console.print("stopped; so far:")
     tell(console, totals, time.perf_counter() - start, processes)
     broken = [line for total in totals.values() for line in total.broken]
     for line in broken:
         console.print(line, markup=False)
-    return 1 if broken else 0
+    return 1 if broken else STOPPED if stopped else 0
 
 
 if __name__ == "__main__":

@@ -541,6 +541,18 @@ def test_a_run_without_findings_ends_with_0(capsys: pytest.CaptureFixture[str]) 
             assert event in output
 
 
+def test_a_stopped_run_tells_what_it_has_played(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(jobs: Any, processes: int, totals: Any, progress: Any) -> None:
+        totals["card"].add(soak.play(jobs[0].variant, jobs[0]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(soak, "run_jobs", stop)
+    assert soak.main(["--game", "card", "--decisions", "1000"]) == soak.STOPPED
+    assert capsys.readouterr().out.startswith("stopped; so far:\ncard game: 5")
+
+
 @pytest.mark.parametrize("arguments", [["--decisions", "0"], ["--job", "3"], ["--first", "3"], ["--game", "chess"]])
 def test_bad_options_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
