@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,13 +15,18 @@ PLAYER_COUNTS = (2, 3, 4)
 
 
 class GameTable:
-    """One game, stepped by the names of its actions. Refuses what is not legal."""
+    """One game, stepped by the names of its actions. Refuses what is not legal.
+
+    Chance outcomes come from the game's generator, unless the game was opened with `open`: then each waits for
+    `force`.
+    """
 
     game: ClassVar[Game]
 
     def __init__(self, variant: Variant) -> None:
         self.variant = variant
         self.states = variant.new_states()
+        self.chance_waits = False
         self._observation = np.zeros(self.game.observation_size, np.float32)
         self._mask = np.zeros(self.game.num_actions, np.int8)
 
@@ -29,6 +36,19 @@ class GameTable:
         table = cls(cls.game.variant(num_players, rules, components))
         loops.deal_at(table.variant.rulesets, table.states, 0, np.uint64(seed), 0, 0)
         return table
+
+    @classmethod
+    def open(cls, num_players: int = 2, rules: Any = None, components: Any = None) -> Self:
+        """A game whose setup, like each chance outcome after it, waits for `force`."""
+        table = cls(cls.game.variant(num_players, rules, components))
+        import_module(cls.game.chronicle).open_box(table.variant, table.states, 0, np.uint64(1))
+        table.chance_waits = True
+        return table
+
+    def force(self, outcome: Sequence[int]) -> Self:
+        """Settle the chance outcome that is due, given in the game's own numbers (see its kernel `force`)."""
+        self.variant.force(self.states, 0, outcome)
+        return self
 
     @property
     def state(self) -> Any:
@@ -49,6 +69,7 @@ class GameTable:
         """An independent table with the same position."""
         other = type(self)(self.variant)
         other.states[0] = self.states[0]
+        other.chance_waits = self.chance_waits
         return other
 
     def mask(self) -> np.ndarray[Any, Any]:
@@ -63,8 +84,14 @@ class GameTable:
         return [names[action] for action in np.flatnonzero(self.mask())]
 
     def step(self, action: int) -> int:
-        """Take the action of that number; what `loops.step_at` returns."""
-        return int(loops.step_at(self.variant.rulesets, self.states, 0, action, self._observation, self._mask))
+        """Take the action of that number; what `loops.step_at` returns, if it settles chance."""
+        rulesets, states = self.variant.rulesets, self.states
+        if not self.chance_waits:
+            return int(loops.step_at(rulesets, states, 0, action, self._observation, self._mask))
+        if loops.first_illegal(rulesets, states, np.array([action]), 0, 1) == 0:
+            return loops.ILLEGAL
+        loops.advance_at(rulesets, states, 0, action)
+        return loops.FINISHED if self.over else self.player
 
     def play(self, *names: str) -> Self:
         """Take the named actions one after the other."""

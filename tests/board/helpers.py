@@ -38,6 +38,7 @@ from siberia_env.game import MAX_PLAYERS, Variant
 from siberia_env.tables import RESOURCES
 from tests.table import GameTable
 
+FIRST_SIDES = ["Tokyo", "London", "Shanghai", "Sydney", "Zurich"]
 GIVEN_SIDES = ["New York", "London", "Toronto", "Sydney", "Sao Paulo"]  #: sides 1 0 1 0 1
 ALL_SIDES: tuple[Any, ...] = ("choose", "random", GIVEN_SIDES)  #: B9: the ways to settle them
 DRAWN = 6
@@ -87,6 +88,50 @@ class Table(GameTable):
         if answer != loops.ILLEGAL:
             self.ledger.book(before[0], self.state, prices)
         return answer
+
+    def draw_and_place(self, covered: Mapping[int, Sequence[str]]) -> Self:
+        """The counters that are due come up and are placed: two on the free spaces of each of three actions a player.
+
+        `covered` names the actions; a player not given covers the last ones that have nothing on them.
+        """
+        bag, players = self.bag(), self.variant.num_players
+        plans = {}
+        for player in ((int(self.state.start) + seat) % players for seat in range(players)):
+            taken = {*self.panel(player), *self.tiles(player)}
+            plans[player] = covered.get(player) or [action for action in ACTIONS[::-1] if action not in taken][:3]
+        wanted = {action for actions in plans.values() for action in actions}
+        placings: dict[int, list[tuple[str, str]]] = {}  # counters and the actions they cover, by player
+        for player, actions in plans.items():
+            assert len(actions) == DRAWN // SPACES
+            for action in [action for action in actions for _ in range(SPACES)]:
+                fitting = [counter for counter in +bag if action in actions_of(counter)]
+                counter = min(fitting, key=lambda counter: sum(other in wanted for other in actions_of(counter)))
+                bag[counter] -= 1
+                placings.setdefault(player, []).append((counter, action))
+        self.force([KINDS.index(counter) for placing in placings.values() for counter, _ in placing])
+        for player, placing in placings.items():
+            for counter in self.drawn(player):
+                action = next(action for drawn, action in placing if drawn == counter)
+                placing.remove((counter, action))
+                self.play("place person" if actions_of(counter)[0] == action else "place resource")
+        return self
+
+    def take_turns(self, turns: Mapping[int, Sequence[str]], *, to_the_end: bool = True) -> Self:
+        """Each player's turns of a round, one after the other; a player without any left passes.
+
+        Args:
+            turns: by player, each as `act logistician, from Vladivostok, to Amur, stop`.
+            to_the_end: whether to go on to the round's end; otherwise to the last of the turns.
+        """
+        waiting, rounds = {player: list(names) for player, names in turns.items()}, int(self.state.rounds)
+        while (to_the_end or any(waiting.values())) and not self.over and self.state.rounds == rounds:
+            left = waiting.get(self.player)
+            if self.state.phase == DISCARD:
+                self.play(self.legal()[0])
+            else:
+                self.play(*(left.pop(0) if left else "pass").split(", "))
+        assert not any(waiting.values()), "the round is over"
+        return self
 
     @property
     def areas(self) -> tuple[str, ...]:
@@ -362,6 +407,43 @@ def lay_out(
     if research is not None and not begin_turn(state):
         end_turn(variant.rulesets[0], state)
     return table
+
+
+def open_game(
+    num_players: int = 2,
+    rules: Mapping[str, Any] | None = None,
+    components: Any = None,
+    *,
+    areas: Mapping[str, Sequence[str]] | None = None,
+    face_up: Sequence[str] = (),
+) -> Table:
+    """A game with a chosen setup: whatever stands in its state later, the rules' own kernels have put there.
+
+    Unless the sides are chosen in play, the first counters are to be drawn next: see `Table.draw_and_place`.
+
+    Args:
+        num_players: 2 to 4.
+        rules: as for an environment; the first sides of all tiles are active unless they say otherwise.
+        components: as for an environment.
+        areas: the two cubes of each of some areas; an area not given gets two of what is left most.
+        face_up: investment tiles from the top of the stack down; all others lie beneath them.
+    """
+    table = Table.open(num_players, {"sides": FIRST_SIDES, **(rules or {})}, components)
+    box, sides = table.variant.components, table.variant.rules["sides"]
+    left, tiles = Counter(box.cubes), Counter(box.investment_tiles)
+    lying = dict(areas or {})
+    for cubes in lying.values():
+        left.subtract(cubes)
+    for area in table.areas:
+        if area not in lying:
+            lying[area] = [resource for resource, _ in left.most_common(2)]
+            left.subtract(lying[area])
+    tiles.subtract(face_up)
+    setup = [RESOURCES.index(resource) for area in table.areas for resource in lying[area]]
+    setup += [ACTIONS.index(action) for action in (*face_up, *tiles.elements())]
+    if sides != "choose":
+        setup += [both.index(exchange) for both, exchange in zip(box.exchange_tiles, sides, strict=True)]
+    return table.force(setup)
 
 
 def recount(table: Table) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from siberia_env.board.components import DEFAULT_AREAS
-from tests.board.helpers import Table, lay_out
+from tests.board.helpers import Table, lay_out, open_game
 
 
 def finish_placing(table: Table) -> Table:
@@ -37,29 +37,34 @@ def test_B26_a_manager_goes_to_manager_or_research() -> None:
 
 
 def test_B27_two_gas_cubes_from_two_areas_with_a_salesman_in_tokyo_bring_6000() -> None:
-    table = lay_out(
-        areas={"Amur": ["gas", "oil"], "Irkutsk": ["gas", "gold"]},
-        workers={0: ["Amur", "Irkutsk"]},
-        salesmen={0: ["Frankfurt", "Tokyo"]},
-        panels={0: {"gas": ["gas/worker", "gas/investor"]}},
-    )
-    table.play("act gas")
+    table = open_game(areas={"Amur": ["gas", "oil"], "Khabarovsk": ["gas", "gold"]})
+    table.draw_and_place({0: ["worker", "logistician", "salesman"]})
+    move = "act logistician, from Vladivostok, to Amur, from Vladivostok, to Khabarovsk, stop"
+    table.take_turns({0: ["act worker", move, "act salesman, pawn reserve, exchange Tokyo"]})
+    assert table.workers(0) == {"Amur": 1, "Khabarovsk": 1}
+    assert table.salesmen(0) == {"Frankfurt": 1, "Tokyo": 1}
+    table.draw_and_place({0: ["gas", "manager", "investor"]})
+    table.take_turns({0: ["act gas"]})
     assert table.scores() == [6, 0]
     assert table.cubes("Amur") == ["oil"]
-    assert table.cubes("Irkutsk") == ["gold"]
+    assert table.cubes("Khabarovsk") == ["gold"]
 
 
 def test_B28_a_worker_beside_an_exhausted_area_reaches_the_area_behind_it_in_one_step() -> None:
+    """Player 0 stands in Amur while player 1 takes both cubes out of Zabaykalye, which lies between it and Irkutsk."""
     assert "Irkutsk" not in DEFAULT_AREAS["Amur"]
     assert {"Amur", "Irkutsk"} <= set(DEFAULT_AREAS["Zabaykalye"])
-    panels = {0: {"logistician": ["gas/logistician", "oil/logistician"]}}
-    position = {"workers": {0: ["Amur"]}, "panels": panels}
-    before = lay_out(**position).play("act logistician", "from Amur")  # type: ignore[arg-type]
-    assert "to Irkutsk" not in before.legal()
-    assert "to Zabaykalye" in before.legal()
-    after = lay_out(areas={"Zabaykalye": []}, **position).play("act logistician", "from Amur")  # type: ignore[arg-type]
-    assert "to Irkutsk" in after.legal()
-    assert "to Zabaykalye" not in after.legal()
-    after.play("to Irkutsk")
-    assert after.workers(0) == {"Irkutsk": 1}
-    assert after.state.steps_left == 2
+    table = open_game(areas={"Zabaykalye": ["charcoal", "gold"]})
+    table.draw_and_place({0: ["logistician", "manager", "investor"], 1: ["logistician", "charcoal", "gold"]})
+    table.play("act logistician", "from Vladivostok", "to Amur")
+    assert table.copy().play("from Amur").legal() == ["to Khabarovsk", "to Yakutia", "to Zabaykalye"]
+    table.play("stop")
+    to_zabaykalye = "act logistician, from Vladivostok, to Amur, from Amur, to Zabaykalye, stop"
+    table.take_turns({1: [to_zabaykalye, "act charcoal", "act gold"]})
+    assert table.exhausted() == ["Zabaykalye"]
+    table.draw_and_place({0: ["logistician", "gas", "oil"]})
+    table.play("pass", "act logistician", "from Amur")
+    assert table.legal() == ["to Khabarovsk", "to Yakutia", "to Irkutsk"]
+    table.play("to Irkutsk")
+    assert table.workers(0) == {"Irkutsk": 1}
+    assert table.state.steps_left == 2

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,12 @@ from siberia_env.errors import ConfigurationError
 from siberia_env.game import is_secret, shown
 from siberia_env.generator import advance, mix, scramble
 from siberia_env.tables import RESOURCES
-from tests.board.helpers import Table, actions_of, check_everything, lay_out
+from tests.board.helpers import FIRST_SIDES, Table, actions_of, check_everything, lay_out, open_game
 from tests.board.test_components import box, box_with_map, line_of_areas
 from tests.table import PLAYER_COUNTS
 
 AREAS = tuple(DEFAULT_AREAS)
 PERSONS = ACTIONS[1:5]
-FIRST_SIDES = ["Tokyo", "London", "Shanghai", "Sydney", "Zurich"]
 START = "Vladivostok"
 
 
@@ -149,11 +148,14 @@ def test_B09_sides_come_in_the_order_of_the_tiles() -> None:
 
 
 def test_B09_chosen_sides_set_the_prices() -> None:
+    """Player 0 goes from Frankfurt to New York, player 1 to Mumbai as well."""
     sides = ["New York", "Hong Kong", "Shanghai", "Mumbai", "Sao Paulo"]
-    table = Table.deal(2).play(*(f"side {name}" for name in sides))
+    table = open_game(rules={"sides": "choose"}).play(*(f"side {name}" for name in sides))
     assert table.exchanges() == ["Frankfurt", *sides]
-    traded = lay_out(2, sides=sides, salesmen={0: ["New York"], 1: ["Frankfurt", "Mumbai"]})
-    assert traded.state.best_price[:2].tolist() == [[0, 3, 0, 5, 4], [3, 2, 2, 4, 2]]
+    assert table.state.best_price[:2].tolist() == [[1, 1, 2, 2, 2]] * 2
+    table.draw_and_place({0: ["salesman", "gas", "oil"], 1: ["salesman", "gas", "oil"]})
+    table.play("act salesman", "pawn Frankfurt", "exchange New York", "act salesman", "pawn reserve", "exchange Mumbai")
+    assert table.state.best_price[:2].tolist() == [[0, 3, 0, 5, 4], [3, 2, 2, 4, 2]]
 
 
 def test_B09_random_sides_are_settled_by_the_deal() -> None:
@@ -779,17 +781,39 @@ def test_B17_stop_is_asked_even_alone() -> None:
     assert table.play("stop").player == 1
 
 
+def step_to(*areas: str) -> str:
+    """A logistician's turn for `Table.take_turns`: one worker from Vladivostok over these areas."""
+    steps = [f"from {here}, to {there}" for here, there in pairwise((START, *areas))]
+    return ", ".join(["act logistician", *steps, *(["stop"] if len(areas) < 3 else [])])
+
+
 def test_B17_from_names_only_places_from_which_a_step_is_possible() -> None:
-    tables = box_with_map({"A": ["B"], "B": ["A", "C"], "C": ["B"]}, "A", "B")
-    areas = {"A": ["gas"], "B": [], "C": []}
-    table = about_to("logistician", components=tables, areas=areas, workers={0: [START, "A"]}).play("act logistician")
+    """Players 1 and 2 empty the areas B and C behind A, in the second round player 3 may empty A as well."""
+    components = box_with_map({"A": ["B"], "B": ["A", "C"], "C": ["B"]}, "A", "B")
+    lying = {"A": ["gas", "oil"], "B": ["gas", "oil"], "C": ["charcoal", "diamond"]}
+    table = open_game(4, components=components, areas=lying)
+    mining = {1: ["logistician", "gas", "oil"], 2: ["logistician", "charcoal", "diamond"]}
+    table.draw_and_place({0: ["worker", "manager", "investor"], 3: ["worker", "manager", "investor"], **mining})
+    mined = {1: [step_to("B"), "act gas", "act oil"], 2: [step_to("B", "C"), "act charcoal", "act diamond"]}
+    table.take_turns({0: ["act worker"], **mined})
+    assert table.exhausted() == ["B", "C"]
+    assert table.workers(0) == {START: 2}
+    table.draw_and_place({0: ["logistician", "gold", "salesman"], 3: ["logistician", "gas", "oil"]})
+    exhausted = table.copy()
+    table.take_turns({0: ["act logistician"]}, to_the_end=False)
     assert table.legal() == [f"from {START}", "stop"]
     table.play(f"from {START}")
     assert table.legal() == ["to A"]
     table.play("to A")
+    assert table.legal() == [f"from {START}", "stop"]
+    table.play(f"from {START}", "to A")
     assert table.legal() == ["stop"]
-    nowhere = about_to("logistician", components=tables, areas={"A": [], "B": [], "C": []}, workers={0: [START]})
-    assert nowhere.play("act logistician").legal() == ["stop"]
+
+    waiting = ["act gold", "act salesman, pawn reserve, exchange Tokyo"]
+    mined = {3: [step_to("A"), "act gas", "act oil"], 0: [*waiting, "act logistician"]}
+    exhausted.take_turns(mined, to_the_end=False)
+    assert exhausted.exhausted() == ["A", "B", "C"]
+    assert exhausted.legal() == ["stop"]
 
 
 def test_B17_nothing_leads_into_vladivostok() -> None:
@@ -805,25 +829,39 @@ def test_B17_the_arrows_are_one_way() -> None:
 
 
 def test_B17_exhausted_areas_are_passed_through_at_no_cost() -> None:
-    tables = box_with_map(line_of_areas(8))
-    chain: dict[str, list[str]] = {f"Area {number}": ["gas"] for number in range(1, 9)}
-    for number in (2, 3, 4, 6):
-        chain[f"Area {number}"] = []
-    table = about_to("logistician", components=tables, areas=chain, workers={0: [START, "Area 1"]})
-    table.play("act logistician", "from Area 1")
+    """Areas 2, 3 and 6 of eight in a row are emptied in the first round, in the second area 4, reached through them."""
+    names = [f"Area {number}" for number in range(1, 9)]
+    components = box_with_map(line_of_areas(8), names[0], names[7])
+    table = open_game(4, components=components, areas={name: ["gas", "oil"] for name in names})
+    mining = ["logistician", "gas", "oil"]
+    table.draw_and_place({0: mining, 1: mining, 2: mining, 3: ["manager", "salesman", "investor"]})
+    ways = (names[:2], names[:3], [names[7], names[6], names[5]])
+    table.take_turns({player: [step_to(*way), "act gas", "act oil"] for player, way in enumerate(ways)})
+    assert table.exhausted() == ["Area 2", "Area 3", "Area 6"]
+    check_everything(table.draw_and_place({3: mining, 0: ["worker", "logistician", "gold"]}))
+    mined = [step_to("Area 1", "Area 4"), "act gas", "act oil"]
+    table.take_turns({3: mined, 0: ["act worker", "act gold", "act logistician"]}, to_the_end=False)
+    assert table.exhausted() == ["Area 2", "Area 3", "Area 4", "Area 6"]
+    table.play(f"from {START}")
+    assert table.legal() == ["to Area 1", "to Area 8"]
+    table.play("to Area 1", "from Area 1")
     assert table.legal() == ["to Area 5"]
     assert table.refuses("to Area 3")
     table.play("to Area 5", "from Area 5")
     assert table.legal() == ["to Area 1", "to Area 7"]
-    table.play("to Area 7", f"from {START}")
-    assert table.legal() == ["to Area 1"]
+    assert table.play("to Area 7").workers(0) == {"Area 7": 1}
     check_everything(table)
 
 
 def test_B17_arrows_lead_on_through_exhausted_areas() -> None:
-    areas = everywhere("gas", but={"Khabarovsk": [], "Amur": [], "Yakutia": []})
-    table = about_to("logistician", areas=areas).play("act logistician", f"from {START}")
-    assert table.legal() == [
+    table = open_game(4, areas={area: ["gas", "oil"] for area in ("Khabarovsk", "Amur", "Yakutia")})
+    table.draw_and_place({player: ["logistician", "gas", "oil"] for player in range(3)})
+    ways = (["Khabarovsk"], ["Amur"], ["Amur", "Yakutia"])
+    table.take_turns({player: [step_to(*way), "act gas", "act oil"] for player, way in enumerate(ways)})
+    assert table.exhausted() == ["Khabarovsk", "Amur", "Yakutia"]
+    table.draw_and_place({3: ["logistician", "worker", "investor"]})
+    table.take_turns({3: ["act logistician"]}, to_the_end=False)
+    assert table.play(f"from {START}").legal() == [
         "to Magadan",
         "to Chukotka",
         "to Zabaykalye",
@@ -834,33 +872,41 @@ def test_B17_arrows_lead_on_through_exhausted_areas() -> None:
 
 
 def test_B17_the_way_through_does_not_lead_back_to_where_it_began() -> None:
-    areas = everywhere("gas", but={"Novosibirsk": [], "Yamal": []})
-    table = about_to("logistician", areas=areas, workers={0: ["Krasnoyarsk"]})
-    table.play("act logistician", "from Krasnoyarsk")
+    """Both ways out of Krasnoyarsk to Novosibirsk and Yamal end in exhausted areas that lead back there."""
+    components = {**box(), "arrows": ["Krasnoyarsk", "Novosibirsk", "Yamal"]}
+    table = open_game(3, components=components, areas={area: ["gas", "oil"] for area in ("Novosibirsk", "Yamal")})
+    mining = ["logistician", "gas", "oil"]
+    table.draw_and_place({0: ["logistician", "worker", "investor"], 1: mining, 2: mining})
+    mined = {1: [step_to("Novosibirsk"), "act gas", "act oil"], 2: [step_to("Yamal"), "act gas", "act oil"]}
+    table.take_turns({0: [step_to("Krasnoyarsk")], **mined})
+    assert table.exhausted() == ["Yamal", "Novosibirsk"]
+    table.draw_and_place({0: ["logistician", "gold", "diamond"]})
+    table.take_turns({0: ["act logistician, from Krasnoyarsk"]}, to_the_end=False)
     assert table.refuses("to Krasnoyarsk")
     assert table.legal() == ["to Irkutsk", "to Taymyr", "to Evenkia"]
 
 
-def test_B17_ways_are_the_same_whatever_the_order_of_exhaustion() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(12):
-        order = [str(area) for area in rng.permutation(AREAS)[:9]]
-        areas = everywhere("gas")
-        table = lay_out(areas=areas, workers={0: [], 1: []}, salesmen={0: ["Tokyo"]})
-        for area in order:
-            table.state.workers[0, table.place_number(area)] = 1
-            table.state.presence[0] = 1 << table.place_number(area)
-            table.state.pawns[0] -= 1
-            table.state.panel[0, ACTIONS.index("gas")] = [KINDS.index(kind) for kind in ready("gas")]
-            table.state.covered[0, ACTIONS.index("gas")] = 2
-            table.state.counters[0] = 2
-            for kind in ready("gas"):
-                table.state.bag[KINDS.index(kind)] -= 1
-            table.state.bag_size -= 2
-            table.state.player = 0
-            table.play("act gas")
-            check_everything(table)
-        assert sorted(table.exhausted()) == sorted(order)
+@pytest.mark.parametrize("seed", range(3))
+def test_B17_ways_are_the_same_whatever_the_order_of_exhaustion(seed: int) -> None:
+    """Eight areas in any order, four in the first round and four in the third, each emptied by one player's worker."""
+    order = [str(area) for area in np.random.default_rng(seed).permutation(AREAS)[:8]]
+    table = open_game(4, components={**box(), "arrows": list(AREAS)}, areas=everywhere("gas", "oil"))
+    to_first = {player: [step_to(area)] for player, area in enumerate(order[:4])}
+    to_second = {player: ["act worker", step_to(area)] for player, area in enumerate(order[4:])}
+    mines = {player: ["act gas", "act oil"] for player in range(4)}
+    for actions, turns in (
+        (["logistician", "gas", "oil"], {player: to_first[player] + mines[player] for player in range(4)}),
+        (["worker", "logistician", "charcoal"], to_second),
+        (["gas", "oil", "gold"], mines),
+    ):
+        table.draw_and_place(dict.fromkeys(range(4), actions))
+        for turn in range(max(map(len, turns.values()))):
+            for player in ((int(table.state.start) + seat) % 4 for seat in range(4)):
+                table.take_turns({player: [turns[player][turn]]}, to_the_end=False)
+                check_everything(table)
+        table.take_turns({})
+    assert sorted(table.exhausted()) == sorted(order)
+    assert table.over
 
 
 # ---------------------------------------------------------------- salesman and worker
@@ -1029,22 +1075,40 @@ def test_B20_no_suitable_tile_no_effect() -> None:
 
 @pytest.mark.parametrize(("number", "resource"), list(enumerate(RESOURCES)))
 def test_B21_the_cubes_leave_and_are_sold_at_the_best_own_price(number: int, resource: str) -> None:
-    other = RESOURCES[(number + 1) % 5]
-    areas = {"Amur": [resource, other], "Yamal": [resource, other], "Irkutsk": [other], "Magadan": [resource, other]}
-    table = about_to(
-        resource,
-        areas=areas,
-        workers={0: ["Amur", "Yamal", "Irkutsk"], 1: ["Magadan", "Amur"]},
-        salesmen={0: ["Frankfurt", "Tokyo", "Zurich"], 1: ["Sydney", "London"]},
+    """Player 0 comes to three areas, Frankfurt, Tokyo and Zurich, player 1 to one area, Sydney and London."""
+    other, third = RESOURCES[(number + 1) % 5], RESOURCES[(number + 2) % 5]
+    lying = {area: [resource, other] for area in ("Amur", "Khabarovsk", "Magadan")} | {"Yakutia": [other, third]}
+    table = open_game(areas=lying)
+    free = [name for name in RESOURCES if name != resource]
+    table.draw_and_place({0: ["worker", "logistician", "salesman"], 1: ["logistician", "salesman", "manager"]})
+    table.take_turns(
+        {
+            0: [
+                "act worker",
+                f"act logistician, from {START}, to Amur, from {START}, to Khabarovsk, stop",
+                "act salesman, pawn reserve, exchange Tokyo",
+            ],
+            1: [step_to("Khabarovsk", "Magadan"), "act salesman, pawn reserve, exchange Sydney"],
+        }
     )
+    table.draw_and_place({0: ["worker", "logistician", "salesman"], 1: ["salesman", *free[:2]]})
+    table.take_turns(
+        {
+            0: ["act worker", step_to("Amur", "Yakutia"), "act salesman, pawn reserve, exchange Zurich"],
+            1: ["act salesman, pawn Frankfurt, exchange London"],
+        }
+    )
+    table.draw_and_place({0: [resource, "manager", "investor"], 1: ["investor", *free[2:]]})
     reserve = table.reserve()
+    assert table.player == 0
     table.play(f"act {resource}")
     assert table.scores() == [2 * (3, 3, 4, 4, 6)[number], 0]
-    assert table.cubes("Amur") == table.cubes("Yamal") == table.cubes("Irkutsk") == [other]
+    assert table.cubes("Amur") == table.cubes("Khabarovsk") == [other]
+    assert set(table.cubes("Yakutia")) == {other, third}
     assert resource in table.cubes("Magadan")
     assert table.reserve() == reserve
     assert table.ledger.sold[resource] == 2
-    assert table.workers(0) == {"Amur": 1, "Yamal": 1, "Irkutsk": 1}
+    assert table.workers(0) == {"Amur": 1, "Khabarovsk": 1, "Yakutia": 1}
     assert table.player == 1
     check_everything(table)
 
@@ -1363,31 +1427,43 @@ def test_B25_a_card_instead_of_moving_a_pawn() -> None:
     check_everything(table)
 
 
+def sale(resource: str, *turns: str, others: str = "", card_prices: Mapping[str, int] | None = None) -> list[int]:
+    """Play a sale of one cube and give the scores after it, an own worker in the only area, Amur, with the cube.
+
+    Before it player 0 takes two salesman actions, as `card gas` or `pawn reserve, exchange Tokyo`, and player 1 takes
+    one if `others` says which.
+    """
+    other = RESOURCES[(RESOURCES.index(resource) + 1) % 5]
+    components = {**box(), "salesman_cards": card_prices} if card_prices else None
+    table = open_game(rules=WITH_CARDS, components=components, areas={"Amur": [resource, other]})
+    table.draw_and_place({0: ["logistician", "salesman", "manager"], 1: ["salesman", "investor", "worker"]})
+    first, second = (f"act salesman, {turn}" for turn in turns)
+    table.take_turns({0: [step_to("Amur"), first], 1: [f"act salesman, {others}"] if others else []})
+    table.draw_and_place({0: ["salesman", resource, "investor"]})
+    table.take_turns({0: [second, f"act {resource}"]}, to_the_end=False)
+    check_everything(table)
+    return table.scores()
+
+
+#: An exchange for each resource that does not trade it.
+CLOSED = dict(zip(RESOURCES, ("Zurich", "Tokyo", "London", "Tokyo", "London"), strict=True))
+
+
 @pytest.mark.parametrize(("number", "resource"), list(enumerate(RESOURCES)))
 def test_B25_the_holder_sells_at_the_cards_price_with_or_without_a_salesman(number: int, resource: str) -> None:
-    other = RESOURCES[(number + 1) % 5]
-    position: dict[str, Any] = {"rules": WITH_CARDS, "areas": {"Amur": [resource, other]}, "workers": {0: ["Amur"]}}
-    for salesmen in ([], ["Frankfurt"], ["Frankfurt", "Tokyo"]):
-        table = about_to(resource, cards={resource: 0}, salesmen={0: salesmen}, **position).play(f"act {resource}")
-        assert table.scores() == [4 + number, 0]
-    others = about_to(resource, cards={resource: 1}, salesmen={0: ["Frankfurt"]}, **position).play(f"act {resource}")
-    assert others.scores() == [(1, 1, 2, 2, 2)[number], 0]
-    wrong = about_to(resource, cards={other: 0}, salesmen={0: []}, **position).play(f"act {resource}")
-    assert wrong.scores() == [0, 0]
+    card, other_card = f"card {resource}", f"card {RESOURCES[(number + 1) % 5]}"
+    away, to_tokyo = f"pawn Frankfurt, exchange {CLOSED[resource]}", "pawn reserve, exchange Tokyo"
+    for turns in ((card, away), (away, card), (card, to_tokyo), (to_tokyo, card), (card, other_card)):
+        assert sale(resource, *turns) == [4 + number, 0]
+    in_frankfurt = (1, 1, 2, 2, 2)[number]
+    assert sale(resource, "pawn reserve, exchange Frankfurt", other_card, others=card) == [in_frankfurt, 0]
+    assert sale(resource, away, other_card) == [0, 0]
 
 
 def test_B25_a_better_price_at_an_exchange_is_taken() -> None:
-    tables = {**box(), "salesman_cards": dict.fromkeys(RESOURCES, 2)}
-    table = about_to(
-        "gas",
-        rules=WITH_CARDS,
-        components=tables,
-        cards={"gas": 0},
-        salesmen={0: ["Tokyo"]},
-        areas={"Amur": ["gas", "oil"]},
-        workers={0: ["Amur"]},
-    ).play("act gas")
-    assert table.scores() == [3, 0]
+    prices = dict.fromkeys(RESOURCES, 2)
+    for turns in (("card gas", "pawn reserve, exchange Tokyo"), ("pawn reserve, exchange Tokyo", "card gas")):
+        assert sale("gas", *turns, card_prices=prices) == [3, 0]
 
 
 def test_B25_first_the_cards_that_nobody_holds() -> None:

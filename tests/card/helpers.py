@@ -212,6 +212,81 @@ def lay_out(
     return table
 
 
+def deal_out(
+    num_players: int = 2,
+    rules: Any = None,
+    components: Any = None,
+    *,
+    hands: Mapping[int, Sequence[str]],
+    draws: Sequence[str] = (),
+    row: Sequence[str],
+    resource_stack: Sequence[str] = (),
+) -> Table:
+    """A game dealt from chosen stacks: whatever stands in its state later, the rules' own kernels have put there.
+
+    Args:
+        num_players: 2 to 4.
+        rules: as for an environment.
+        components: as for an environment.
+        hands: the five cards of each player; a player not given gets what is left.
+        draws: the action cards drawn after those, the first one first; all others lie beneath them.
+        row: the resource cards of slots 0 to 7; the first three lie face up.
+        resource_stack: the cards that refill the row, the first one first; all others lie beneath them.
+    """
+    table = Table.open(num_players, rules, components)
+    ruleset = table.variant.rulesets[0]
+    left = Counter({kind: int(count) for kind, count in zip(KINDS, ruleset.action_cards, strict=True)})
+    for names in (*hands.values(), draws):
+        left.subtract(names)
+    assert min(left.values()) >= 0, "more cards of a kind than the box holds"
+    rest = list(left.elements())
+    order: list[str] = []
+    for player in range(num_players):
+        order += hands[player] if player in hands else [rest.pop() for _ in range(5)]
+    order += [*draws, *rest]
+    free = list(range(ruleset.num_resource_cards))
+    numbers = []
+    for name in (*row, *resource_stack):
+        number = next(number for number in free if card_name(table.variant, number) == name)
+        free.remove(number)
+        numbers.append(number)
+    table.force([KINDS.index(kind) for kind in order] + numbers + free)
+    return table
+
+
+#: Two cards that pay for an action with each symbol (C10), in `take_turns`.
+PAYING = {
+    **{resource: (f"{resource}/worker", f"{resource}/investor") for resource in RESOURCES},
+    "worker": ("oil/worker", "gold/worker"),
+    "salesman": ("oil/salesman", "gold/salesman"),
+    "investor": ("oil/investor", "gold/investor"),
+}
+
+
+def payment(action: str) -> tuple[str, str]:
+    """The two cards with which `take_turns` pays for an action: `mine gold`, `hire worker`, `hire salesman gold`."""
+    return PAYING[action.split()[1]]
+
+
+def take_turns(table: Table, player: int, *actions: str) -> Table:
+    """`player` performs one action after the other, each paid with `payment`; the others draw nothing meanwhile.
+
+    Where a card of the row must be revealed (C7), it is the first one. A player who can't pay yet draws two cards.
+    """
+    waiting = list(actions)
+    while waiting:
+        if table.state.phase == DISCOVER:
+            table.play("keep hidden" if "keep hidden" in table.legal() else table.legal()[0])
+        if table.player != player:
+            table.play("draw 0")
+        elif set(payment(waiting[0])) <= set(table.hand(player)):
+            action = waiting.pop(0)
+            table.play(action, *(f"pay {card}" for card in payment(action)))
+        else:
+            table.play("draw 2")
+    return table
+
+
 def worth(table: Table, player: int) -> int:
     """C16, the slow way: the score of `player` from the single cards in front of them, thousands."""
     state, ruleset = table.state, table.variant.rulesets[0]

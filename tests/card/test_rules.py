@@ -22,7 +22,16 @@ from siberia_env.card.components import (
 from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import block_slices, is_secret, shown
-from tests.card.helpers import ALL_EDITIONS, Table, check_everything, lay_out, recount
+from tests.card.helpers import (
+    ALL_EDITIONS,
+    Table,
+    check_everything,
+    deal_out,
+    lay_out,
+    payment,
+    recount,
+    take_turns,
+)
 from tests.table import PLAYER_COUNTS
 
 UP3_DOWN5 = (
@@ -70,8 +79,8 @@ def test_C01_resources_and_persons_stand_in_the_order_of_the_rulebook() -> None:
 
 
 def test_C01_money_is_kept_in_thousands() -> None:
-    table = lay_out(captured={0: ["diamond 7000"]})
-    assert table.scores() == [7 + 1, 1]
+    table = lay_out(hands={0: payment("mine diamond")}, row=["diamond 7000"])
+    assert take_turns(table, 0, "mine diamond").scores() == [7 + 1, 1]
 
 
 def test_C02_sixty_action_cards_each_pair_four_times() -> None:
@@ -647,10 +656,36 @@ def test_C15_keeping_the_last_card_hidden_puts_the_end_off() -> None:
 
 
 def test_C16_printed_values_and_persons_at_one() -> None:
-    table = lay_out(
-        captured={0: ["gas 1000", "oil 6000"], 1: ["diamond 7000"]}, workers={0: 3}, investors={1: ["gas", "oil"]}
+    """Played: player 0 captures two cards and hires two workers, player 1 captures one and hires two investors."""
+    table = deal_out(
+        hands={
+            0: [*payment("mine gas"), *payment("mine oil"), "oil/worker"],
+            1: [*payment("mine diamond"), *payment("hire investor gas"), "oil/investor"],
+        },
+        draws=["gold/worker", "gold/investor", "oil/worker", "gas/salesman", "gold/worker"],
+        row=[
+            "gas 1000",
+            "oil 6000",
+            "diamond 7000",
+            "charcoal 2000",
+            "gold 3000",
+            "gold 4000",
+            "gold 5000",
+            "gold 6000",
+        ],
     )
-    assert table.scores() == [1 + 6 + 3, 7 + 1 + 2]
+    assert table.scores() == [1, 1]
+    for player, action, scores in (
+        (0, "mine gas", [1 + 1, 1]),
+        (1, "mine diamond", [1 + 1, 7 + 1]),
+        (0, "mine oil", [1 + 6 + 1, 7 + 1]),
+        (1, "hire investor gas", [1 + 6 + 1, 7 + 1 + 1]),
+        (0, "hire worker", [1 + 6 + 2, 7 + 1 + 1]),
+        (1, "hire investor oil", [1 + 6 + 2, 7 + 1 + 2]),
+        (0, "hire worker", [1 + 6 + 3, 7 + 1 + 2]),
+    ):
+        assert take_turns(table, player, action).scores() == scores
+        check_everything(table)
 
 
 @pytest.mark.parametrize("resource", RESOURCES)
@@ -704,8 +739,16 @@ def test_C16_persons_hired_later_count_their_salesmans_value(salesman: str, hand
 
 
 def test_C16_another_players_salesman_is_worth_nothing_to_others() -> None:
-    table = lay_out(captured={0: ["gas 1000"]}, salesmen={1: ["gas", "worker"]})
-    assert table.scores() == [1 + 1, 2 + 1 + 1]
+    """Played: player 0 captures gas and player 1 hires the salesmen of gas and of workers, in either order."""
+    row = ["gas 1000", "oil 2000", "oil 3000", "oil 3000", "gold 3000", "gold 4000", "gold 4000", "gold 5000"]
+    hands = {0: [*payment("mine gas"), *["diamond/worker"] * 3], 1: [*payment("hire salesman gas") * 2, "gas/salesman"]}
+    captured_first = take_turns(deal_out(hands=hands, row=row), 0, "mine gas")
+    take_turns(captured_first, 1, "hire salesman gas", "hire salesman worker")
+    hired_first = take_turns(deal_out(hands=hands, row=row), 1, "hire salesman gas", "hire salesman worker")
+    take_turns(hired_first, 0, "mine gas")
+    for table in (captured_first, hired_first):
+        assert table.scores() == [1 + 1, 2 + 1 + 1]
+        check_everything(table)
 
 
 # ---------------------------------------------------------------- the turn limit
