@@ -5,12 +5,13 @@ VENV ?= .venv
 GAME ?= card
 BIN = $(VENV)/bin
 
-.PHONY: help setup demo test soak check format lint types docs bench clean
+.PHONY: help setup demo test soak mutants check format lint types docs bench clean
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
 	@echo "make test        all tests"
 	@echo "make soak        10^9 random decisions of both games, each checked in compiled code"
+	@echo "make mutants     break every rule on purpose and show which changes no test notices (most of an hour)"
 	@echo "make check       tests, format, lint, strict types, docs in step with the code"
 	@echo "make bench       the speed table, beside other libraries"
 	@echo "make docs        write the generated tables of the docs anew"
@@ -35,6 +36,9 @@ test: setup
 
 soak: setup
 	$(BIN)/python -m tests.soak
+
+mutants: setup
+	$(BIN)/python -m tests.mutation
 
 check: setup lint types test
 

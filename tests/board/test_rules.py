@@ -12,7 +12,9 @@ import pytest
 
 from siberia_env import loops
 from siberia_env.board.components import ACTIONS, DEFAULT_AREAS, KINDS, Components
-from siberia_env.board.state import DISCARD, PLACE, TURN
+from siberia_env.board.game import GAME
+from siberia_env.board.rules import open_box, open_price
+from siberia_env.board.state import DISCARD, EMPTY, NOBODY, NOT_PLACED, NOTHING, PLACE, SETUP, TURN
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import is_secret, shown
 from siberia_env.generator import advance, mix, scramble
@@ -202,6 +204,31 @@ def test_B10_a_new_game_owes_nothing_to_the_one_before() -> None:
     used.states.view(np.uint8)[:] = np.random.default_rng(0).integers(0, 256, used.states.nbytes, np.uint8)
     loops.deal_at(used.variant.rulesets, used.states, 0, np.uint64(8), 0, 0)
     assert used.states.tobytes() == fresh.states.tobytes()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_B10_before_the_setup_everything_lies_in_the_box_and_nothing_else_is_known(seed: int) -> None:
+    table = Table(GAME.variant(3))
+    table.states.view(np.uint8)[:] = np.random.default_rng(seed).integers(0, 256, table.states.nbytes, np.uint8)
+    generator = int(table.state.generator)
+    open_box(table.variant.rulesets[0], table.state)
+    components = Components()
+    not_zero = {
+        "generator": generator,
+        "steps": table.variant.rulesets[0].adjacent,
+        "bag": list(components.counters.values()),
+        "bag_size": 70,
+        "reserve": list(components.cubes.values()),
+        "phase": SETUP,
+        **dict.fromkeys(("panel", "drawn"), EMPTY),
+        **dict.fromkeys(("resource", "origin"), NOTHING),
+        "card_owner": NOBODY,
+        "plan": NOT_PLACED,
+    }
+    for name in table.state.dtype.names:
+        assert np.all(table.state[name] == not_zero.get(name, 0)), name
+    for place, ways in ((START, ["Khabarovsk", "Amur"]), ("Amur", ["Khabarovsk", "Yakutia", "Zabaykalye"])):
+        assert table.in_set(table.state.steps[table.place_number(place)]) == ways
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
@@ -651,6 +678,13 @@ def test_B15_a_manager_without_any_resource_left_is_skipped() -> None:
     assert last_one.player == 1
 
 
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_B15_a_manager_finds_the_only_resource_that_is_left(resource: str) -> None:
+    position = {"areas": everywhere("gas" if resource != "gas" else "oil"), "research": {0: ["manager"]}}
+    table = lay_out(**position, reserve={**dict.fromkeys(RESOURCES, 0), resource: 1})
+    assert table.legal() == [f"resource {resource}"]
+
+
 def test_B15_a_chosen_resource_must_be_placed() -> None:
     table = lay_out(areas=everywhere("gas"), research={0: ["manager"]}).play("resource oil")
     assert table.legal() == [f"area {area}" for area in AREAS]
@@ -943,6 +977,19 @@ def test_B18_to_any_exchange_but_the_one_it_comes_from() -> None:
         assert moved.refuses(f"exchange {pawn}")
 
 
+@pytest.mark.parametrize("place", ["Frankfurt", *FIRST_SIDES, *AREAS, START])
+def test_B18_a_pawn_leaves_every_place(place: str) -> None:
+    """The only pawn outside the reserve goes to another exchange."""
+    at_exchange = place == "Frankfurt" or place in FIRST_SIDES
+    workers, salesmen = {0: [] if at_exchange else [place]}, {0: [place] if at_exchange else []}
+    there = "London" if place == "Tokyo" else "Tokyo"
+    table = about_to("salesman", workers=workers, salesmen=salesmen)
+    table.play("act salesman", f"pawn {place}", f"exchange {there}")
+    assert table.workers(0) == {}
+    assert table.salesmen(0) == {there: 1}
+    check_everything(table)
+
+
 def test_B18_any_number_of_pawns_may_stand_at_one_exchange() -> None:
     table = about_to("salesman", salesmen={0: ["Tokyo"] * 5, 1: ["Tokyo"]}, workers={0: [START]})
     table.play("act salesman", f"pawn {START}", "exchange Tokyo")
@@ -1020,6 +1067,14 @@ def test_B20_a_face_up_tile_goes_on_its_action_and_a_new_one_is_turned_up() -> N
     assert table.tile_stack()[0] == "worker"
     assert table.player == 1
     check_everything(table)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_B20_the_only_tile_with_a_free_space_can_be_taken(action: str) -> None:
+    tables = {**box(), "investment_tiles": {**dict.fromkeys(ACTIONS, 0), action: 4}}
+    table = about_to("investor", components=tables, face_up=[action] * 4).play("act investor")
+    assert table.legal() == [f"tile {action}"]
+    assert table.play(f"tile {action}").tiles(0) == [action]
 
 
 def test_B20_only_actions_with_an_uncovered_space_and_no_tile_yet() -> None:
@@ -1137,6 +1192,21 @@ def test_B21_with_no_price_open_nothing_is_extracted() -> None:
         check_everything(table)
 
 
+def test_B21_the_price_that_is_open_without_one_exchange() -> None:
+    """What a salesman who leaves an exchange leaves behind: the next best price, that of the card, or none."""
+    table = lay_out(rules=WITH_CARDS, salesmen={0: ["Frankfurt", "Tokyo", "Tokyo", "Sydney"]}, cards={"diamond": 0})
+    for closed, prices in (
+        (None, [3, 1, 5, 2, 8]),
+        ("Tokyo", [2, 1, 5, 2, 8]),
+        ("Sydney", [3, 1, 4, 2, 8]),
+        ("Frankfurt", [3, 0, 5, 0, 8]),
+        ("Zurich", [3, 1, 5, 2, 8]),
+    ):
+        exchange = NOTHING if closed is None else table.exchanges().index(closed)
+        ruleset = table.variant.rulesets[0]
+        assert [open_price(ruleset, table.state, 0, number, exchange) for number in range(5)] == prices, closed
+
+
 def test_B21_only_the_active_side_trades() -> None:
     position: dict[str, Any] = {"areas": {"Amur": ["gas", "oil"]}, "workers": {0: ["Amur"]}}
     tokyo = about_to("gas", salesmen={0: ["Tokyo"]}, **position).play("act gas")
@@ -1200,6 +1270,25 @@ def test_B22_a_worker_without_a_cube_to_take_exhausts_nothing() -> None:
     table = about_to("gas", areas={"Amur": ["oil"]}, workers={0: ["Amur"]}).play("act gas")
     assert table.exhausted() == []
     assert table.workers(0) == {"Amur": 1}
+
+
+def test_B22_the_last_area_of_the_largest_map_is_like_any_other() -> None:
+    """A worker comes to the sixteenth area and leaves it again; the next one stays, and empties it."""
+    names = [f"Area {number}" for number in range(1, 17)]
+    components = box_with_map(line_of_areas(16), names[15])
+    tables = {**components, "cubes": dict.fromkeys(RESOURCES, 20)}
+    table = open_game(components=tables, areas={names[14]: ["charcoal", "gold"], names[15]: ["gas", "oil"]})
+    table.draw_and_place({0: ["logistician", "gas", "worker"], 1: ["logistician", "gas", "oil"]})
+    table.play("act logistician", f"from {START}", "to Area 16", "from Area 16", "to Area 15", "stop")
+    table.take_turns({0: ["act gas"], 1: [step_to("Area 16")]}, to_the_end=False)
+    assert table.scores() == [0, 0]
+    assert table.cubes("Area 16") == ["gas", "oil"]
+    check_everything(table)
+    table.take_turns({1: ["act gas", "act oil"]})
+    assert table.scores() == [0, 1 + 2]
+    assert table.exhausted() == ["Area 16"]
+    assert table.workers(1) == {}
+    check_everything(table)
 
 
 def test_B22_areas_beyond_the_eighth_count_too() -> None:
@@ -1471,6 +1560,13 @@ def test_B25_first_the_cards_that_nobody_holds() -> None:
     assert [name for name in table.legal() if name.startswith("card")] == ["card charcoal", "card diamond"]
     for name in ("card gas", "card oil", "card gold"):
         assert table.refuses(name)
+
+
+@pytest.mark.parametrize("free", RESOURCES)
+def test_B25_while_one_is_left_the_others_are_out_of_reach(free: str) -> None:
+    held = {resource: 1 for resource in RESOURCES if resource != free}
+    table = about_to("salesman", rules=WITH_CARDS, cards=held).play("act salesman")
+    assert [name for name in table.legal() if name.startswith("card")] == [f"card {free}"]
 
 
 def test_B25_once_all_are_held_any_one_of_another_player() -> None:
