@@ -65,6 +65,11 @@ class GameTable:
         """Whether the game has ended."""
         return bool(loops.is_over_at(self.variant.rulesets, self.states, 0))
 
+    @property
+    def truncated(self) -> bool:
+        """Whether the limit of turns or rounds ended the game."""
+        return bool(loops.is_truncated_at(self.variant.rulesets, self.states, 0))
+
     def copy(self) -> Self:
         """An independent table with the same position."""
         other = type(self)(self.variant)

@@ -14,14 +14,25 @@ from siberia_env import loops
 from siberia_env.board.components import ACTIONS, DEFAULT_AREAS, KINDS, Components
 from siberia_env.board.game import GAME
 from siberia_env.board.rules import open_box, open_price
-from siberia_env.board.state import DISCARD, EMPTY, NOBODY, NOT_PLACED, NOTHING, PLACE, SETUP, TURN
+from siberia_env.board.state import (
+    DISCARD,
+    EMPTY,
+    NOBODY,
+    NOT_PLACED,
+    NOTHING,
+    NUM_DECISIONS,
+    OVER,
+    PLACE,
+    SETUP,
+    TURN,
+)
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import is_secret, shown
 from siberia_env.generator import advance, mix, scramble
 from siberia_env.tables import RESOURCES
 from tests.board.helpers import FIRST_SIDES, Table, actions_of, check_everything, lay_out, open_game
 from tests.board.test_components import box, box_with_map, line_of_areas
-from tests.table import PLAYER_COUNTS
+from tests.table import PLAYER_COUNTS, check_mask
 
 AREAS = tuple(DEFAULT_AREAS)
 PERSONS = ACTIONS[1:5]
@@ -334,22 +345,25 @@ def test_B11_placing_and_nothing_else_is_secret(players: int) -> None:
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_B11_what_is_shown_is_what_the_others_drew_and_where_they_placed_it(players: int) -> None:
-    """One number for each of many drawings and placings, whatever the one who is shown them has placed."""
-    numbers: list[dict[bytes, int]] = [{} for _ in range(players)]
-    for seed in range(40):
-        table = Table.deal(players, {"sides": "random"}, seed=seed)
-        table.play_at_random(np.random.default_rng(seed), 6 * players)
-        for player, number_of in enumerate(numbers):
-            others = [other for other in range(players) if other != player]
-            seen = table.state.drawn[others].tobytes() + table.state.plan[others].tobytes()
-            number = shown(table.variant.rulesets[0], table.state, player)
-            assert 0 <= number < 2**31
-            assert number_of.setdefault(seen, number) == number
-            other_own = table.copy()
-            other_own.state.plan[player], other_own.state.drawn[player] = seed % 3, seed % 5
-            assert shown(table.variant.rulesets[0], other_own.state, player) == number
-    for number_of in numbers:
-        assert len(set(number_of.values())) == len(number_of) == 40
+    """Another number for each change of one counter or one place of the others, and for none of the own ones."""
+    table = Table.deal(players, {"sides": "random"}, seed=players)
+    table.play_at_random(np.random.default_rng(players), 6 * players)
+    ruleset = table.variant.rulesets[0]
+    for player in range(players):
+        numbers = [shown(ruleset, table.state, player)]
+        for seat in range(players):
+            for field in ("drawn", "plan"):
+                for index in range(6):
+                    changed = table.copy()
+                    changed.state[field][seat, index] += 1
+                    number = shown(ruleset, changed.state, player)
+                    if seat == player:
+                        assert number == numbers[0]
+                    else:
+                        numbers.append(number)
+        assert len(set(numbers)) == len(numbers) == 1 + 12 * (players - 1)
+        assert min(numbers) >= 0
+        assert 2**30 <= max(numbers) < 2**31
 
 
 def test_B12_counters_come_up_by_person_then_resource_managers_last() -> None:
@@ -1289,6 +1303,8 @@ def test_B22_the_last_area_of_the_largest_map_is_like_any_other() -> None:
     assert table.exhausted() == ["Area 16"]
     assert table.workers(1) == {}
     check_everything(table)
+    research = lay_out(components=tables, research={0: ["gold/worker"]}).play("area Area 16")
+    assert "gold" in research.cubes("Area 16")
 
 
 def test_B22_areas_beyond_the_eighth_count_too() -> None:
@@ -1408,7 +1424,7 @@ def test_B23_the_surplus_is_given_back_in_the_last_round_too(max_rounds: int) ->
     assert not table.over
     table.play("discard oil oil/worker")
     assert table.over
-    assert bool(table.state.truncated) == (max_rounds == 1)
+    assert table.truncated == (max_rounds == 1)
     check_everything(table)
 
 
@@ -1416,7 +1432,7 @@ def test_B24_seven_exhausted_areas_do_not_end_the_game_eight_do() -> None:
     for number, ends in ((7, False), (8, True), (9, True)):
         table = lay_out(areas=gone(number)).play("pass", "pass")
         assert table.over == ends
-        assert not table.state.truncated
+        assert not table.truncated
 
 
 def test_B24_two_empty_reserves_do_not_end_the_game_three_do() -> None:
@@ -1447,7 +1463,7 @@ def test_B24_the_round_is_played_to_its_end() -> None:
     table.play("pass")
     assert table.over
     assert table.scores() == [1, 2, 0]
-    assert not table.state.truncated
+    assert not table.truncated
     assert not table.legal()
 
 
@@ -1466,7 +1482,7 @@ def test_B24_the_round_limit(limit: int) -> None:
     assert not table.over
     table.play("pass")
     assert table.over
-    assert table.state.truncated == 1
+    assert table.truncated
     assert table.state.rounds == limit
     assert table.scores() == [3, 5]
 
@@ -1480,7 +1496,7 @@ def test_B24_the_default_limit_is_sixty_rounds() -> None:
 def test_B24_a_due_end_in_the_last_round_is_no_truncation() -> None:
     table = lay_out(2, {"max_rounds": 1}, areas=gone(8)).play("pass", "pass")
     assert table.over
-    assert not table.state.truncated
+    assert not table.truncated
 
 
 def test_B24_most_money_wins_and_equal_money_shares_the_win() -> None:
@@ -1614,6 +1630,38 @@ def test_B29_money_panels_and_resolved_research_are_public() -> None:
         lay_out(passed=[1]),
     ):
         assert not np.array_equal(plain.observe(0), changed.observe(0))
+
+
+def test_just_the_legal_numbers_are_taken_at_every_kind_of_decision() -> None:
+    """Whatever number is asked, with and without salesman cards, on the default map and on the largest one."""
+    largest = box_with_map(line_of_areas(16))
+    largest["cubes"] = dict.fromkeys(RESOURCES, 20)
+    phases = set()
+    for rules in ({}, WITH_CARDS):
+        for components in (None, largest):
+            position: dict[str, Any] = {"rules": rules, "components": components}
+            full = {"workers": {0: [START] * 4}, "salesmen": {0: ["Frankfurt", "Zurich"]}}
+            moving = about_to("logistician", **position).play("act logistician")
+            sending = about_to("salesman", **position).play("act salesman")
+            for table in (
+                Table.deal(2, rules, components),
+                lay_out(**position, drawn={0: SIX}),
+                about_to("gas", **position),
+                lay_out(**position, research={0: ["gold/worker"]}),
+                lay_out(**position, research={0: ["manager"]}),
+                about_to("manager", **position).play("act manager"),
+                moving,
+                moving.copy().play(f"from {START}"),
+                sending,
+                sending.copy().play("pawn reserve"),
+                about_to("worker", **position, **full).play("act worker"),
+                about_to("investor", **position).play("act investor"),
+                lay_out(**position, panels={0: TWELVE}).play("pass", "pass"),
+                lay_out(**position, rounds=59).play("pass", "pass"),
+            ):
+                check_mask(table)
+                phases.add(int(table.state.phase))
+    assert phases == {*range(NUM_DECISIONS), OVER}
 
 
 def test_names_that_no_action_has_are_refused() -> None:
