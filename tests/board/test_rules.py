@@ -28,7 +28,7 @@ from siberia_env.board.state import (
 )
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import is_secret, shown
-from siberia_env.generator import advance, mix, scramble
+from siberia_env.generator import advance, mix, sample_stream, scramble
 from siberia_env.tables import RESOURCES
 from tests.board.helpers import FIRST_SIDES, Table, actions_of, check_everything, lay_out, open_game
 from tests.board.test_components import box, box_with_map, line_of_areas
@@ -1618,6 +1618,69 @@ def test_B29_the_bag_and_the_stack_give_nothing_away() -> None:
         assert np.array_equal(one.observe(player), other.observe(player))
 
 
+def slow_guess(table: Table, viewer: int, seed: int) -> tuple[list[list[str]], list[list[str]], list[str], int]:
+    """B29 in words: what the others drew and where they placed it, the tile stack, and the generator after that."""
+    state, players = table.state, table.variant.num_players
+    generator = np.uint64(sample_stream(np.uint64(seed)))
+
+    def draw(count: int) -> int:
+        nonlocal generator
+        generator = np.uint64(advance(generator))
+        return (int(scramble(generator)) >> 32) * count >> 32
+
+    drawn, plans = [table.drawn(player) for player in range(players)], [table.plan(player) for player in range(players)]
+    others = [player for player in range(players) if player != viewer]
+    if state.phase == PLACE:
+        bag = sorted([*table.bag().elements(), *(c for other in others for c in drawn[other])], key=KINDS.index)
+        for other in others:
+            drawn[other] = sorted((bag.pop(draw(len(bag))) for _ in range(6)), key=KINDS.index)
+            free = {action: 2 - len(table.panel(other).get(action, [])) for action in ACTIONS}
+            for action in table.tiles(other):
+                free[action] -= 1
+            placed = sum(where != "none" for where in plans[other])  # how many, everybody sees
+            plans[other] = ["none"] * 6
+            for index in range(placed):
+                targets = dict(zip(("person", "resource"), actions_of(drawn[other][index]), strict=False))
+                ways = ["research", *(way for way, action in targets.items() if free[action] > 0)]
+                plans[other][index] = way = ways[draw(len(ways))]
+                if way != "research":
+                    free[targets[way]] -= 1
+    shown = Counter([*table.face_up(), *(tile for player in range(players) for tile in table.tiles(player))])
+    stack = sorted((Counter(table.variant.components.investment_tiles) - shown).elements(), key=ACTIONS.index)
+    for last in range(len(stack) - 1, 0, -1):
+        other = draw(last + 1)
+        stack[last], stack[other] = stack[other], stack[last]
+    return drawn, plans, stack[::-1], int(generator)
+
+
+def check_guesses(table: Table, seed: int) -> None:
+    """Every seat's guess is the one that `slow_guess` tells in words."""
+    players = range(table.variant.num_players)
+    for viewer in players:
+        guess = table.determinized(viewer, seed)
+        drawn, plans, stack, generator = slow_guess(table, viewer, seed)
+        assert [guess.drawn(player) for player in players] == drawn
+        assert [guess.plan(player) for player in players] == plans
+        assert guess.tile_stack() == stack
+        assert not guess.state.tile_stack[len(stack) :].any()
+        assert int(guess.state.generator) == generator
+        check_everything(guess)
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_B29_a_guess_is_drawn_and_placed_anew_step_by_step(players: int) -> None:
+    """At every decision while counters are placed, now and then after it, and with tiles on every panel."""
+    table, rng = Table.deal(players, {"sides": "random"}, seed=players), np.random.default_rng(players)
+    while table.state.rounds < 2:
+        check_guesses(table, int(rng.integers(2**63)))
+        table.play_at_random(rng, 1 if table.state.phase == PLACE else 6)
+    tiles = {seat: [ACTIONS[seat], ACTIONS[seat + 5]] for seat in range(players)}
+    for position in ({"drawn": {}}, {}):
+        with_tiles = lay_out(players, tiles=tiles, start=1, player=1, **position)
+        check_guesses(with_tiles, players)
+        check_guesses(with_tiles.play_at_random(rng, 8), players)
+
+
 def test_B29_money_panels_and_resolved_research_are_public() -> None:
     plain = lay_out()
     for changed in (
@@ -1640,7 +1703,7 @@ def test_just_the_legal_numbers_are_taken_at_every_kind_of_decision() -> None:
     for rules in ({}, WITH_CARDS):
         for components in (None, largest):
             position: dict[str, Any] = {"rules": rules, "components": components}
-            full = {"workers": {0: [START] * 4}, "salesmen": {0: ["Frankfurt", "Zurich"]}}
+            full = {"workers": {0: [START] * 4}, "salesmen": {0: ["Frankfurt", "Sydney"]}}
             moving = about_to("logistician", **position).play("act logistician")
             sending = about_to("salesman", **position).play("act salesman")
             for table in (
@@ -1656,7 +1719,7 @@ def test_just_the_legal_numbers_are_taken_at_every_kind_of_decision() -> None:
                 sending.copy().play("pawn reserve"),
                 about_to("worker", **position, **full).play("act worker"),
                 about_to("investor", **position).play("act investor"),
-                lay_out(**position, panels={0: TWELVE}).play("pass", "pass"),
+                lay_out(**position, panels={0: {**TWELVE, "diamond": ["manager"]}}).play("pass", "pass"),
                 lay_out(**position, rounds=59).play("pass", "pass"),
             ):
                 check_mask(table)

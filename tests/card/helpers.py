@@ -16,7 +16,7 @@ from siberia_env import loops
 from siberia_env.card.components import EDITIONS, KINDS, SYMBOLS
 from siberia_env.card.game import GAME
 from siberia_env.card.rules import card_on_pile
-from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER
+from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, SHUFFLE
 from siberia_env.game import Variant
 from siberia_env.tables import RESOURCES
 from tests.table import GameTable
@@ -255,7 +255,7 @@ def deal_out(
 
 
 #: Two cards that pay for an action with each symbol (C10), in `take_turns`.
-PAYING = {
+PAIRS = {
     **{resource: (f"{resource}/worker", f"{resource}/investor") for resource in RESOURCES},
     "worker": ("oil/worker", "gold/worker"),
     "salesman": ("oil/salesman", "gold/salesman"),
@@ -265,7 +265,7 @@ PAYING = {
 
 def payment(action: str) -> tuple[str, str]:
     """The two cards with which `take_turns` pays for an action: `mine gold`, `hire worker`, `hire salesman gold`."""
-    return PAYING[action.split()[1]]
+    return PAIRS[action.split()[1]]
 
 
 def take_turns(table: Table, player: int, *actions: str) -> Table:
@@ -395,4 +395,8 @@ def check_everything(table: Table) -> None:
     assert not np.any(state.pile[state.discard_size :])
     assert not np.any(state.pile_drawn[state.discard_size :])
     assert state.hand_size.max() <= 8
+
+    # What is under way, and nothing else.
+    assert (state.chosen != NOTHING) == (state.payment != NOT_PAYING) == (state.phase == PAYING)
+    assert 0 <= state.draws_left <= 2 if state.phase == SHUFFLE else state.draws_left == 0
     assert (state.phase == OVER) == table.over

@@ -20,6 +20,8 @@ from siberia_env.card.components import (
     Components,
 )
 from siberia_env.card.game import GAME
+from siberia_env.card.rules import known_among_others, known_in_hand, open_box
+from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, SETUP
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import block_slices, is_secret, shown
 from tests.card.helpers import (
@@ -32,7 +34,7 @@ from tests.card.helpers import (
     recount,
     take_turns,
 )
-from tests.table import PLAYER_COUNTS
+from tests.table import PLAYER_COUNTS, check_mask
 
 UP3_DOWN5 = (
     "gas 1000",
@@ -168,6 +170,24 @@ def test_C06_setup(players: int, edition: str) -> None:
     assert table.player == 0
     assert table.legal() == [f"reveal {slot}" for slot in range(3, 8)]
     check_everything(table)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_C06_before_the_setup_everything_lies_in_the_box_and_nothing_else_is_known(seed: int) -> None:
+    table = Table(GAME.variant(3))
+    table.states.view(np.uint8)[:] = np.random.default_rng(seed).integers(0, 256, table.states.nbytes, np.uint8)
+    not_zero = {
+        "generator": int(table.state.generator),
+        **dict.fromkeys(("salesman_owner", "investor_owner"), NOBODY),
+        "workers_left": 10,
+        "row": EMPTY,
+        "chosen": NOTHING,
+        "payment": NOT_PAYING,
+        "phase": SETUP,
+    }
+    open_box(table.variant.rulesets[0], table.state)
+    for name in table.state.dtype.names:
+        assert np.all(table.state[name] == not_zero.get(name, 0)), name
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
@@ -603,6 +623,30 @@ def test_C14_with_stack_and_pile_empty_no_card_is_drawn(edition: str, stack: int
     check_everything(table)
 
 
+@pytest.mark.parametrize("edition", ["dlp", "digital"])
+def test_C14_who_draws_nothing_brings_no_shuffle(edition: str) -> None:
+    table = lay_out(2, edition, hands={0: EIGHT}, row=UP3_DOWN5, action_stack=[])
+    discarded = int(table.state.discard_size)
+    table.play("draw 0")
+    assert table.state.discard_size == discarded
+    assert table.state.action_stack_size == 0
+    assert table.player == 1
+
+
+@pytest.mark.parametrize("edition", ALL_EDITIONS)
+def test_C14_a_pile_of_a_single_card_is_a_pile(edition: str) -> None:
+    """With the investor one card pays, and it is the card that the player then draws."""
+    kinds = {"gold/worker": 1, "gas/worker": 8, "oil/worker": 4}
+    components = Components(action_cards={kind: kinds.get(kind, 0) for kind in KINDS})
+    hands = {0: ["gold/worker", *["gas/worker"] * 4], 1: ["gas/worker"] * 4 + ["oil/worker"] * 4}
+    table = lay_out(2, edition, components, hands=hands, investors={0: ["gold"]}, row=UP3_DOWN5, action_stack=[])
+    table.play("mine gold", "pay gold/worker")
+    assert Counter(table.hand(0)) == Counter(hands[0])
+    assert table.discard() == []
+    assert table.state.action_stack_size == 0
+    check_everything(table)
+
+
 # ---------------------------------------------------------------- end and score
 
 LAST_ROW = ["gas 1000", "empty", "(oil 2000)"]
@@ -621,7 +665,7 @@ def test_C15_after_the_last_reveal_everybody_has_one_more_turn(edition: str, pla
         table.play("draw 2")
     assert order == [(revealer + turn) % players for turn in range(players + 1)]
     assert order[-1] == revealer
-    assert not table.state.truncated
+    assert not table.truncated
     assert table.legal() == []
 
 
@@ -772,7 +816,7 @@ def test_C17_a_game_that_waits_ends_at_the_limit_and_is_scored_as_it_stands() ->
         assert table.player == turn % 3
         table.play("keep hidden", "draw 0")
     assert table.over
-    assert table.state.truncated
+    assert table.truncated
     assert table.state.turn == 6
     assert table.scores() == scores
 
@@ -785,7 +829,7 @@ def test_C17_a_game_that_ends_by_itself_on_the_last_turn_is_not_truncated(turns_
     while not table.over:
         table.play("draw 0")
     assert table.state.turn == 4
-    assert bool(table.state.truncated) == truncated
+    assert table.truncated == truncated
 
 
 @pytest.mark.parametrize("limit", [0, -1, 10_001, 2.5, "400", None, True])
@@ -835,6 +879,54 @@ def test_C18_public_things_show_to_everybody() -> None:
             seats = view[slices[name]].reshape(4, -1)[:3]
             own = views[0][slices[name]].reshape(4, -1)[:3]
             assert np.array_equal(seats, np.roll(own, -player, axis=0)), name
+
+
+def counted(kernel: Any, table: Table, player: int) -> Counter[str]:
+    """The cards that a kernel counts, by name."""
+    counts = {name: int(kernel(table.state, player, kind)) for kind, name in enumerate(KINDS)}
+    return Counter({name: count for name, count in counts.items() if count})
+
+
+def test_C18_what_is_remembered_of_hands_is_what_they_held_and_have_not_paid() -> None:
+    """Four hands at the last reshuffle, and cards drawn since; of a kind more may be paid than were held."""
+    held = {
+        0: ["gas/worker", "oil/worker"],
+        1: ["gas/worker", "gold/salesman"],
+        2: ["diamond/investor"],
+        3: ["oil/investor"],
+    }
+    hands = {0: [*held[0], "gas/worker"], 1: [*held[1], "oil/salesman"], 2: [*held[2], "gas/worker"], 3: held[3]}
+    table = lay_out(4, hands=hands, known=held)
+    together = {
+        0: ["gas/worker", "gold/salesman", "diamond/investor", "oil/investor"],
+        1: ["gas/worker", "oil/worker", "diamond/investor", "oil/investor"],
+        2: ["gas/worker", "gas/worker", "oil/worker", "gold/salesman", "oil/investor"],
+        3: ["gas/worker", "gas/worker", "oil/worker", "gold/salesman", "diamond/investor"],
+    }
+
+    def pay(player: int, cards: list[str]) -> None:
+        for card in cards:
+            for known in (held[player], *(together[other] for other in range(4) if other != player)):
+                if card in known:
+                    known.remove(card)
+
+    for player, action, paid in (
+        (0, "", []),
+        (0, "hire worker", ["gas/worker", "gas/worker"]),
+        (1, "hire salesman gas", ["gold/salesman", "oil/salesman"]),
+    ):
+        if action:
+            table.play(action, *(f"pay {card}" for card in paid))
+        pay(player, paid)
+        for seat in range(4):
+            assert counted(known_in_hand, table, seat) == Counter(held[seat])
+            assert counted(known_among_others, table, seat) == Counter(together[seat])
+    paid = [(0, "gas/worker"), (0, "gas/worker"), (1, "gold/salesman"), (1, "oil/salesman")]
+    assert table.state.pile[:5].tolist() == [*(15 * player + KINDS.index(card) for player, card in paid), 0]
+    assert table.state.pile_drawn[:5].tolist() == [1, 1, 1, 1, 0]  # each had drawn one card by then
+    assert table.state.drawn.tolist() == [2, 2, 1, 0]
+    assert sorted(together[0]) == ["diamond/investor", "gas/worker", "oil/investor"]
+    assert sorted(together[3]) == ["diamond/investor", "oil/worker"]
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
@@ -897,3 +989,29 @@ def test_C19_nothing_else_can_be_done_while_paying() -> None:
     assert all(name.startswith("pay ") for name in table.legal())
     for name in ("draw 0", "mine gold", "reveal 3", "keep hidden", "pay gas/worker", "pay diamond/worker"):
         assert table.refuses(name)
+
+
+@pytest.mark.parametrize("edition", ALL_EDITIONS)
+def test_C19_just_the_legal_numbers_are_taken_at_every_kind_of_decision(edition: str) -> None:
+    """Whatever number is asked, with few and with many cards in hand, with and without an investor."""
+    tables = []
+    for hand in ([], TWO_SHOWING, ONE_AND_TWO, ONE_AND_ONE, FOUR_OTHERS, EIGHT):
+        for investors in ([], ["gold"]):
+            position: dict[str, Any] = {
+                "rules": edition,
+                "hands": {0: hand},
+                "salesmen": {0: ["gas"], 1: ["investor"]},
+                "investors": {0: investors},
+            }
+            tables += [
+                lay_out(**position, row=UP3_DOWN5, discovering=True),
+                lay_out(**position, row=["(gas 1000)", "gold 3000"], discovering=True),
+                lay_out(**position, row=UP3_DOWN5, workers={0: 5}),
+                lay_out(**position, row=UP3_DOWN5, workers={0: 1, 1: 9}),
+            ]
+    paying = [tables[-2].copy().play(name) for name in legal_actions(tables[-2])]
+    tables += paying + [table.copy().play(name) for table in paying[::4] for name in table.legal()]
+    tables.append(lay_out(2, edition, row=["gas 1000"], turns_to_end=1, hands={0: EIGHT[:6]}).play("draw 2"))
+    for table in tables:
+        check_mask(table)
+    assert {int(table.state.phase) for table in tables} == {DISCOVER, CHOOSE, PAYING, OVER}
