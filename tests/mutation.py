@@ -27,6 +27,7 @@ import signal
 import sys
 import time
 import tomllib
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -80,7 +81,7 @@ LEFT_OUT = (
     "test_B12_every_placing_can_be_reached[hand2-lying2-tiles2]",
 )
 
-SECONDS = 5.0  #: of processor time that a test may take beyond five times what it takes without a mutant
+SECONDS = 3.0  #: of processor time that a test may take beyond five times what it takes without a mutant
 MEMORY = 8 * 2**30  #: bytes that a process may ask for
 
 # ---------------------------------------------------------------- mutants
@@ -307,10 +308,6 @@ class Reached:
     seconds: float
 
 
-class Stop(Exception):
-    """A test has failed."""
-
-
 class Runner:
     """A pytest plugin that runs the collected tests on one mutant after the other, in forked processes."""
 
@@ -342,7 +339,10 @@ class Runner:
         return not self.failed
 
     def each(self, jobs: Sequence[Callable[[], Any]], done: Callable[[int, Any], None]) -> None:
-        """Do every job in a process of its own, several at once; `done` gets its number and its answer, or None."""
+        """Do every job in a process of its own, several at once.
+
+        `done` gets the number of each and its answer, or None if a test took too long.
+        """
         waiting = list(enumerate(jobs))[::-1]
         running: dict[int, tuple[int, int, list[bytes]]] = {}  # by pipe: process, job, what it has said
         while waiting or running:
@@ -362,23 +362,32 @@ class Runner:
                     continue
                 del running[read]
                 os.close(read)
-                os.waitpid(process, 0)
-                done(number, json.loads(b"".join(said)) if said else None)
+                _, status = os.waitpid(process, 0)
+                if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
+                    done(number, None)
+                    continue
+                if status:
+                    raise SystemExit(f"a test's process ended with status {status}: {b''.join(said).decode()}")
+                done(number, json.loads(b"".join(said)))
 
 
 def _answer(job: Callable[[], Any], pipe: int) -> None:
     """In a forked process: do the job, write its answer as JSON, and end."""
+    status = 1
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process
-        answer = json.dumps(job()).encode()
-        while answer:
-            answer = answer[os.write(pipe, answer) :]
-    finally:
-        os._exit(0)
+        answer = json.dumps(job())
+        status = 0
+    except BaseException:
+        answer = traceback.format_exc()
+    rest = answer.encode()
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
+    os._exit(status)
 
 
 # ---------------------------------------------------------------- the run
@@ -386,11 +395,10 @@ def _answer(job: Callable[[], Any], pipe: int) -> None:
 
 @dataclass
 class Outcome:
-    """What became of a mutant: the test that failed, `no end` for one that took too long, or None."""
+    """What became of a mutant: the test that failed, `no end` if one took too long, or None if all passed."""
 
     mutant: Mutant
     killer: str | None
-    seconds: float
 
 
 def what_tests_reach(runner: Runner, modules: Sequence[Any]) -> dict[str, Reached]:
@@ -424,7 +432,7 @@ def what_tests_reach(runner: Runner, modules: Sequence[Any]) -> dict[str, Reache
     return found
 
 
-def test_mutants(
+def try_mutants(
     runner: Runner, modules: Sequence[Any], mutants: Sequence[Mutant], reached: Mapping[str, Reached]
 ) -> list[Outcome]:
     """Run the tests that reach each mutant until one fails: those first that killed others of its function."""
@@ -438,22 +446,21 @@ def test_mutants(
             order = sorted(quickest, key=lambda name: -kills[mutant.function][name])
             module, _, function = mutant.function.rpartition(".")
             getattr(homes[module], function).__code__ = mutant.code
-            started = time.process_time()
             for name in order:
                 if (mutant.function, mutant.statement) not in reached[name].statements:
                     continue
                 if not runner.run(name, SECONDS + 5 * reached[name].seconds):
-                    return name, time.process_time() - started
-            return None, time.process_time() - started
+                    return {"killer": name}
+            return {"killer": None}
 
         return run
 
     def done(number: int, answer: Any) -> None:
-        killer, seconds = ("no end", 0.0) if answer is None else answer
-        outcomes.append(Outcome(mutants[number], killer, seconds))
-        kills[mutants[number].function][killer] += 1
+        mutant, killer = mutants[number], "no end" if answer is None else answer["killer"]
+        outcomes.append(Outcome(mutant, killer))
+        kills[mutant.function][killer] += 1
         if killer is None:
-            print(f"survives ({seconds:.1f} s): {mutants[number].function}: {mutants[number].change}", flush=True)
+            print(f"survives: {mutant.function}: {mutant.change}", flush=True)
         if len(outcomes) % 100 == 0:
             print(f"  {len(outcomes)} of {len(mutants)}", flush=True)
 
@@ -497,13 +504,14 @@ def main() -> int:
     parser.add_argument("games", nargs="*", choices=[[], *GAMES], help="card, board; both if not given")
     parser.add_argument("--functions", default="*", help="pattern of the kernels to change, as 'board.rules.*tile*'")
     parser.add_argument("--tests", default="*", help="pattern of the tests to run")
-    parser.add_argument("--changes", default="*", help="pattern of the changes to try")
+    parser.add_argument("--again", type=Path, help="output of an earlier run: only try what survived there")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="processes at once")
     parser.add_argument("--killers", action="store_true", help="also name the test that kills each mutant")
     options = parser.parse_args()
     games = options.games or list(GAMES)
     started = time.monotonic()
     passed = []
+    earlier = None if options.again is None else options.again.read_text(encoding="utf-8").splitlines()
 
     def wanted(name: str) -> bool:
         return fnmatch(name, f"*{options.functions}*")
@@ -521,30 +529,33 @@ def main() -> int:
             mutant
             for module in modules
             for mutant in mutants_of(module, wanted)
-            if fnmatch(mutant.change, f"*{options.changes}*")
+            if earlier is None or any(line.endswith(f": {mutant.function}: {mutant.change}") for line in earlier)
         ]
         print(f"{len(mutants)} mutants", flush=True)
-        outcomes = test_mutants(runner, modules, mutants, reached)
+        outcomes = try_mutants(runner, modules, mutants, reached)
         if options.killers:
             for outcome in outcomes:
                 print(f"{outcome.killer}: {outcome.mutant.function}: {outcome.mutant.change}")
         killed = sum(outcome.killer is not None for outcome in outcomes)
         endless = sum(outcome.killer == "no end" for outcome in outcomes)
-        seconds = sum(outcome.seconds for outcome in outcomes) + sum(test.seconds for test in reached.values())
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+        minutes = (spent.ru_utime + spent.ru_stime) / 60
         print(
             f"{len(outcomes)} mutants, {killed} killed ({endless} because a test found no end), "
-            f"{len(outcomes) - killed} survive; {seconds / 60:.0f} minutes of processor time, "
+            f"{len(outcomes) - killed} survive; {minutes:.0f} minutes of processor time, "
             f"{(time.monotonic() - started) / 60:.0f} minutes by the clock"
         )
-        if options.tests == options.changes == "*":
+        if options.tests == "*" and earlier is None:
             passed.append(verdict(outcomes, wanted, games))
         return True
 
     paths = [str(FOLDER.parent / path) for game in games for path in GAMES[game][1]]
     runner = Runner(work, options.processes)
-    pytest.main(
+    status = pytest.main(
         ["-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider", "--capture=no", *paths], plugins=[runner]
     )
+    if not runner.passed:
+        print(f"the tests could not be collected (pytest says {int(status)})", file=sys.stderr)
     return 0 if runner.passed and all(passed) else 1
 
 

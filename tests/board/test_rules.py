@@ -1293,7 +1293,9 @@ def test_B22_the_last_area_of_the_largest_map_is_like_any_other() -> None:
     tables = {**components, "cubes": dict.fromkeys(RESOURCES, 20)}
     table = open_game(components=tables, areas={names[14]: ["charcoal", "gold"], names[15]: ["gas", "oil"]})
     table.draw_and_place({0: ["logistician", "gas", "worker"], 1: ["logistician", "gas", "oil"]})
-    table.play("act logistician", f"from {START}", "to Area 16", "from Area 16", "to Area 15", "stop")
+    table.play("act logistician", f"from {START}")
+    assert table.legal() == ["to Area 16"]
+    table.play("to Area 16", "from Area 16", "to Area 15", "stop")
     table.take_turns({0: ["act gas"], 1: [step_to("Area 16")]}, to_the_end=False)
     assert table.scores() == [0, 0]
     assert table.cubes("Area 16") == ["gas", "oil"]

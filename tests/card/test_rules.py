@@ -24,6 +24,7 @@ from siberia_env.card.rules import known_among_others, known_in_hand, open_box
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, SETUP
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import block_slices, is_secret, shown
+from siberia_env.generator import advance, mix, scramble
 from tests.card.helpers import (
     ALL_EDITIONS,
     Table,
@@ -188,6 +189,30 @@ def test_C06_before_the_setup_everything_lies_in_the_box_and_nothing_else_is_kno
     open_box(table.variant.rulesets[0], table.state)
     for name in table.state.dtype.names:
         assert np.all(table.state[name] == not_zero.get(name, 0)), name
+
+
+def slow_shuffle(cards: list[int], generator: int) -> int:
+    """Fisher and Yates in words, from the last card on; returns the generator after that."""
+    for last in range(len(cards) - 1, 0, -1):
+        generator = int(advance(np.uint64(generator)))
+        other = (int(scramble(np.uint64(generator))) >> 32) * (last + 1) >> 32
+        cards[last], cards[other] = cards[other], cards[last]
+    return generator
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_C06_both_stacks_are_shuffled_and_dealt_from_the_top(seed: int) -> None:
+    """In words: the cards in their order, shuffled with the seed's generator; five for each player, then the row."""
+    table = Table.deal(3, seed=seed)
+    actions, resources = [kind for kind in range(15) for _ in range(4)], list(range(36))
+    generator = slow_shuffle(actions, int(mix(np.uint64(seed), 0, 0)))
+    generator = slow_shuffle(resources, generator)
+    for player in range(3):
+        assert table.hand(player) == [KINDS[kind] for kind in sorted(actions.pop() for _ in range(5))]
+    assert table.state.row.tolist() == [resources.pop() for _ in range(8)]
+    assert table.state.action_stack[:45].tolist() == actions
+    assert table.state.resource_stack[:28].tolist() == resources
+    assert int(table.state.generator) == generator
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
@@ -934,7 +959,7 @@ def test_C18_no_decision_is_secret(players: int) -> None:
     table, rng = Table.deal(players, {"max_turns": 40}, seed=players), np.random.default_rng(players)
     while not table.over:
         assert not is_secret(table.variant.rulesets[0], table.state)
-        assert not any(shown(table.variant.rulesets[0], table.state, player) for player in range(players))
+        assert all(shown(table.variant.rulesets[0], table.state, player) == 0 for player in range(players))
         table.play_at_random(rng, 1)
 
 
