@@ -178,7 +178,7 @@ def test_records_hold_integers_only_and_no_hidden_padding(dtype: np.dtype[np.voi
     assert sizes == dtype.itemsize, "padding at the end"
 
 
-@pytest.mark.parametrize(("game", "most"), [("card", 512), ("board", 1500)])
+@pytest.mark.parametrize(("game", "most"), [("card", 640), ("board", 1500)])
 def test_a_state_is_small(game: str, most: int) -> None:
     size = find_game(game).state_dtype.itemsize
     assert size <= most

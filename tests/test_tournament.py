@@ -722,8 +722,8 @@ def test_processes_play_the_same_games_as_one(case: GameCase, tmp_path: Path) ->
 def test_who_hangs_or_ends_its_process_forfeits_that_game_only(tmp_path: Path) -> None:
     """The games are those in which the three just raise an error: the same ones are forfeited, in the same position."""
     variant, ways = find_game("card").variant(2, {"max_turns": 10}), ("hang", "die", "leave")
-    tournament = Tournament(variant, [f"{FAULTY}{how}" for how in ways], 6, tmp_path / "it", 15, move_seconds=4)
-    table = referee(variant, *(f"{FAULTY}{how}" for how in ("raise", "none", "float")), seed=15)
+    tournament = Tournament(variant, [f"{FAULTY}{how}" for how in ways], 6, tmp_path / "it", 10, move_seconds=4)
+    table = referee(variant, *(f"{FAULTY}{how}" for how in ("raise", "none", "float")), seed=10)
     expected = [table.play(tournament.schedule.task(game)) for game in range(6)]
     outcome = tournament.run(jobs=2, resamples=5)
     without_moves = [row[:-1] for row in played(outcome.results)]

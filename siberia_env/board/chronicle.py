@@ -331,7 +331,7 @@ def _check_sides(variant: Variant, event: Line) -> None:
     given, tiles = variant.rules["sides"], variant.components.exchange_tiles
     sides = check_list(event["sides"], "setup.sides", EXCHANGE_TILES, EXCHANGE_TILES, "exchanges")
     for index, (exchange, both) in enumerate(zip(sides, tiles, strict=True)):
-        possible = (given[index],) if isinstance(given, list) else both
+        possible = (given[index],) if isinstance(given, tuple) else both
         if exchange not in possible:
             raise ConfigurationError(f"setup.sides[{index}]: expected {' or '.join(possible)}; got {exchange!r}")
 

@@ -298,7 +298,8 @@ def offer(state: State, old_hand: Any, places: Any, ways: Any, mine: int, other:
     other_hand, other_place = other // ACTION_CARDS, other % ACTION_CARDS
 
     change = shows(offered, symbol_of(int(state.chosen))) - shows(kind, symbol_of(int(state.chosen)))
-    now_showing = showing + change * ((hand == state.player) - (other_hand == state.player))
+    on_turn = int(state.player)
+    now_showing = showing + change * ((hand == on_turn) - (other_hand == on_turn))
     if now_showing != showing and not payment_can_go_on(state, now_showing):
         return showing
 

@@ -68,7 +68,7 @@ def any_setup(variant: Variant, seed: int) -> list[int]:
         order += generator.choice(len(RESOURCES), 2, replace=False).tolist()
     order += generator.permutation(np.repeat(np.arange(len(ACTIONS)), ruleset.tiles)).tolist()
     sides = variant.rules["sides"]
-    if isinstance(sides, list):
+    if isinstance(sides, tuple):
         return order + ruleset.given_sides.tolist()
     return order + (generator.integers(2, size=5).tolist() if sides == "random" else [])
 
