@@ -45,7 +45,6 @@ from siberia_env.card.rules import (
     can_pay,
     has_investor,
     investor_on_offer,
-    known_in_hand,
     may_draw,
     person_value,
     salesman_gain,
@@ -149,7 +148,7 @@ def others_ready(ruleset: Ruleset, state: State, ready: Any) -> None:
             unknown = float(state.hand_size[other])
             if players == 2:
                 for kind in range(NUM_KINDS):
-                    known = float(known_in_hand(state, other, kind))
+                    known = float(state.known[player, kind])
                     unknown -= known
                     shown[kind // NUM_PERSONS] += known
                     shown[NUM_RESOURCES + kind % NUM_PERSONS] += known

@@ -138,8 +138,8 @@ change("card", C.SYMBOLS, "symbols", (0, 7), -1, always)
 change("card", C.DISCARD_SIZE, "discard_size", None, 1, choosing)
 change("card", C.PILE, "pile", 59, 1, lambda s: s.discard_size < 59)
 change("card", C.PILE_DRAWN, "pile_drawn", 0, 60, lambda s: s.discard_size > 0)
-change("card", C.PAID, "paid", (1, 4), 1, always)
 change("card", C.HELD_DRAWN_PAID, "drawn", 0, 1, always)
+change("card", C.KNOWN, "known", (1, 4), 1, always)
 change("card", C.CAPTURED_COUNTS, "captured", (1, 0), 1, always)
 change("card", C.CAPTURED_VALUES, "captured_best_value", (1, 3), 1, always)
 change("card", C.ROW, "face_up", 0, 2, lambda s: s.row[0] != card.EMPTY)
@@ -153,27 +153,18 @@ change("card", C.END_IN_SIGHT, "turns_to_end", None, 1, lambda s: s.turns_to_end
 change("card", C.TURN_LIMIT, "truncated", None, 1, lambda s: s.phase != card.OVER)
 
 
-def pretend_to_know(moment: Moment, players: int) -> bool:
-    """Remember a card that seat 1 held, though no hand but that of seat 0 can have it."""
+@breaks("card", C.KNOWN_AMONG_OTHERS)
+def _(moment: Moment) -> bool:
+    """Three players remember a card that seat 1 held, though no hand but that of seat 0 can have it."""
     after = moment.after
-    missing = [kind for kind in range(NUM_KINDS) if not after.hand[1:, kind].any() and not after.paid[:, kind].any()]
-    if moment.variant.num_players != players or after.discard_size > 0 or after.drawn[1] == 0 or not missing:
-        return False
-    if after.held[:, missing[0]].any():
+    missing = [kind for kind in range(NUM_KINDS) if not after.hand[1:, kind].any() and not after.held[:, kind].any()]
+    if moment.variant.num_players != 3 or after.discard_size > 0 or after.drawn[1] == 0 or not missing:
         return False
     after.held[1, missing[0]] += 1
     after.drawn[1] -= 1
+    after.known[0, missing[0]] += 1
+    after.known[2, missing[0]] += 1
     return True
-
-
-@breaks("card", C.KNOWN_TO_THE_OTHER)
-def _(moment: Moment) -> bool:
-    return pretend_to_know(moment, 2)
-
-
-@breaks("card", C.KNOWN_AMONG_OTHERS)
-def _(moment: Moment) -> bool:
-    return pretend_to_know(moment, 3)
 
 
 @breaks("card", C.STACK_IS_REPLACED)

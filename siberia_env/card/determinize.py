@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from siberia_env.card.components import ACTION_CARDS, NUM_KINDS, NUM_PERSONS, RESOURCE_CARDS, ROW_SLOTS
-from siberia_env.card.rules import may_reveal, shows, symbol_of
+from siberia_env.card.rules import know_held_cards, may_reveal, see_payment, shows, symbol_of
 from siberia_env.card.state import FIRST_CARD, PAYING, SECOND_CARD, Ruleset, State
 from siberia_env.compiled import kernel, stack_array
 from siberia_env.game import MAX_PLAYERS
@@ -78,6 +78,10 @@ def deal_hands_again(ruleset: Ruleset, state: State, player: int) -> None:
     for other in range(ruleset.num_players):
         if other != player:
             take_up_hand(state, other, int(old_hand[other]), places, int(used[other]))
+    know_held_cards(ruleset, state)
+    for index in range(state.discard_size):
+        code = int(state.pile[index])
+        see_payment(state, code // NUM_KINDS, code % NUM_KINDS)
 
 
 @kernel
@@ -91,9 +95,12 @@ def count_unknown(ruleset: Ruleset, state: State, player: int, old: Any, new: An
         held = -int(state.held[player, kind])
         for other in range(MAX_PLAYERS):
             held += int(state.held[other, kind])
-        own = int(state.hand[player, kind]) + int(state.paid[player, kind])
         old[kind] = held
-        new[kind] = int(ruleset.action_cards[kind]) - held - own
+        new[kind] = int(ruleset.action_cards[kind]) - held - int(state.hand[player, kind])
+    for index in range(state.discard_size):
+        code = int(state.pile[index])
+        if code // NUM_KINDS == player:
+            new[code % NUM_KINDS] -= 1
     for other in range(MAX_PLAYERS):
         old_hand[other] = 0
         if other != player:

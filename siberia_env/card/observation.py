@@ -39,8 +39,6 @@ from siberia_env.card.rules import (
     can_pay,
     has_investor,
     investor_on_offer,
-    known_among_others,
-    known_in_hand,
     may_reveal,
     person_value,
     salesman_gain,
@@ -279,7 +277,7 @@ def _own_hand(ruleset: Ruleset, state: State, player: int, quantities: Any) -> N
         quantities[HAND + kind] = state.hand[player, kind]
     if ruleset.num_players == 2:
         for kind in range(NUM_KINDS):
-            quantities[EXPOSED_HAND + kind] = known_in_hand(state, player, kind)
+            quantities[EXPOSED_HAND + kind] = state.known[1 - player, kind]
 
 
 @kernel_part
@@ -337,7 +335,7 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
 def _unseen(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """Known and unseen cards, the discard pile and the sizes of the stacks; of `unseen_value` the sum."""
     for kind in range(NUM_KINDS):
-        known = known_among_others(state, player, kind)
+        known = int(state.known[player, kind])
         unseen = int(ruleset.action_cards[kind]) - int(state.hand[player, kind]) - int(state.discard[kind])
         quantities[KNOWN_HAND + kind] = known
         quantities[UNSEEN_ACTIONS + kind] = unseen - known

@@ -10,13 +10,12 @@ from siberia_env.card.actions import ACTION_NAMES, CARD_ACTIONS
 from siberia_env.card.components import (
     INVESTOR,
     KINDS,
-    NUM_KINDS,
     ROW_SLOTS,
     SALESMAN,
     SYMBOLS,
     WORKER,
 )
-from siberia_env.card.rules import known_among_others, known_in_hand, symbol_of
+from siberia_env.card.rules import symbol_of
 from siberia_env.card.state import (
     CHOOSE,
     DISCOVER,
@@ -121,12 +120,12 @@ def _cards(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
         if viewer is None or player == viewer:
             lines += wrapped(f"Hand of {seat_name(player)}: {inventory(state.hand[player], KINDS)}")
     if viewer is not None:
-        known = inventory([known_among_others(state, viewer, kind) for kind in range(NUM_KINDS)], KINDS)
+        known = inventory(state.known[viewer], KINDS)
         if ruleset.num_players > 2:
             lines += wrapped(f"Known among the others' hands: {known}")
         else:
             other = 1 - viewer
-            exposed = inventory([known_in_hand(state, viewer, kind) for kind in range(NUM_KINDS)], KINDS)
+            exposed = inventory(state.known[other], KINDS)
             lines += wrapped(f"Known in the hand of {seat_name(other)}: {known}")
             lines += wrapped(f"Known to {seat_name(other)} in yours: {exposed}")
     lines += wrapped(f"Discard pile, {counted(int(state.discard_size), 'card')}: {inventory(state.discard, KINDS)}")

@@ -84,7 +84,7 @@ def open_box(ruleset: Ruleset, state: State) -> None:
     state.action_stack_size = 0
     state.discard[:] = 0
     state.discard_size = 0
-    remember_hands(state)
+    remember_hands(ruleset, state)
     state.unused[:] = 0
     state.resource_stack[:] = 0
     state.resource_stack_size = 0
@@ -230,7 +230,7 @@ def take_from_hand(state: State, player: int, kind: int) -> None:
 
 
 @kernel
-def turn_discard_over(state: State) -> None:
+def turn_discard_over(ruleset: Ruleset, state: State) -> None:
     """C14: the discard pile becomes the action stack, unshuffled. C18: everybody knows what it holds."""
     size = 0
     for kind in range(NUM_KINDS):
@@ -240,38 +240,36 @@ def turn_discard_over(state: State) -> None:
         state.discard[kind] = 0
     state.action_stack_size = size
     state.discard_size = 0
-    remember_hands(state)
+    remember_hands(ruleset, state)
 
 
 @kernel
-def remember_hands(state: State) -> None:
-    """C18: what each player holds now is what the others know together; the memory of the old pile is done with."""
+def remember_hands(ruleset: Ruleset, state: State) -> None:
+    """C18: each player knows what the others hold together; the memory of the old pile is done with."""
     state.held[:, :] = state.hand
-    state.paid[:, :] = 0
+    state.known[:, :] = 0  # of seats that nobody sits on
     state.drawn[:] = 0
     state.pile[:] = 0
     state.pile_drawn[:] = 0
+    know_held_cards(ruleset, state)
 
 
 @kernel
-def known_in_hand(state: State, player: int, kind: int) -> int:
-    """C18: cards of `kind` that `player` held at the last reshuffle and, for all the others can know, still holds.
-
-    Only with two players does the other one know this; with more, the others know hands together.
-    """
-    return max(int(state.held[player, kind]) - int(state.paid[player, kind]), 0)
+def know_held_cards(ruleset: Ruleset, state: State) -> None:
+    """C18: each player knows the others to hold what they held together at the last reshuffle."""
+    for kind in range(NUM_KINDS):
+        together = 0
+        for player in range(ruleset.num_players):
+            together += int(state.held[player, kind])
+        for player in range(ruleset.num_players):
+            state.known[player, kind] = together - int(state.held[player, kind])
 
 
 @kernel
-def known_among_others(state: State, player: int, kind: int) -> int:
-    """C18: cards of `kind` that `player` knows the others to hold together, whichever of them.
-
-    They held so many at the last reshuffle, less what they have paid since. Cards drawn since may add to it.
-    """
-    held, paid = -int(state.held[player, kind]), int(state.discard[kind]) - int(state.paid[player, kind])
+def see_payment(state: State, player: int, kind: int) -> None:
+    """C18: a card that `player` lays down is one less of those that the others knew of, if they knew of any."""
     for other in range(MAX_PLAYERS):
-        held += int(state.held[other, kind])
-    return max(held - paid, 0)
+        state.known[other, kind] -= (other != player) & (state.known[other, kind] > 0)
 
 
 # ---------------------------------------------------------------- playing cards for an action
@@ -388,7 +386,7 @@ def lay_on_pile(state: State, player: int, kind: int) -> None:
     size = int(state.discard_size)
     state.pile[size] = card_on_pile(player, kind)
     state.pile_drawn[size] = state.drawn[player]
-    state.paid[player, kind] += 1
+    see_payment(state, player, kind)
     state.discard[kind] += 1
     state.discard_size += 1
 
@@ -557,7 +555,7 @@ def resolve(ruleset: Ruleset, state: State) -> None:
         shuffle(state, state.resource_stack, int(state.resource_stack_size))
         set_up(ruleset, state)
     else:
-        turn_discard_over(state)
+        turn_discard_over(ruleset, state)
         shuffle(state, state.action_stack, int(state.action_stack_size))
         draw(ruleset, state, int(state.draws_left))
 
@@ -573,7 +571,7 @@ def force(ruleset: Ruleset, state: State, order: Any) -> None:
     if setup:
         lay_stacks(ruleset, state)
     else:
-        turn_discard_over(state)
+        turn_discard_over(ruleset, state)
     size = int(state.action_stack_size)
     for depth in range(size):
         state.action_stack[size - 1 - depth] = order[depth]

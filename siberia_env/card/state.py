@@ -68,7 +68,7 @@ STATE = np.dtype(
                 ("discard", "i1", (NUM_KINDS,)),  # number of each kind
                 # What a perfect memory keeps (C18); "since" is since the last reshuffle, before it since the start.
                 ("held", "i1", (MAX_PLAYERS, NUM_KINDS)),  # hands when the discard pile last became the stack, or 0
-                ("paid", "i1", (MAX_PLAYERS, NUM_KINDS)),  # running: cards each player has paid since
+                ("known", "i1", (MAX_PLAYERS, NUM_KINDS)),  # running: what each knows the others to hold together
                 ("drawn", "i1", (MAX_PLAYERS,)),  # how many cards each player has drawn since
                 ("pile", "i1", (ACTION_CARDS,)),  # the discard pile from the bottom up: `card_on_pile`; 0 above it
                 ("pile_drawn", "i1", (ACTION_CARDS,)),  # for each of its cards: `drawn` of its player at that moment

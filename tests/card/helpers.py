@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from siberia_env import loops
 from siberia_env.card.components import EDITIONS, KINDS, SYMBOLS
@@ -70,15 +71,20 @@ class Table(GameTable):
         """The action cards in a hand, by name."""
         return [kind for kind, count in zip(KINDS, self.state.hand[player], strict=True) for _ in range(count)]
 
+    def paid(self, player: int) -> NDArray[np.int64]:
+        """How many cards of each kind on the discard pile are the player's, [15]."""
+        codes = self.state.pile[: len(self.discard())].astype(int)
+        return np.bincount(codes[codes // len(KINDS) == player] % len(KINDS), minlength=len(KINDS))
+
     def known(self, player: int) -> list[str]:
         """The cards of a hand that the other one of two players knows: held at the last reshuffle, not paid since."""
-        kept = np.maximum(self.state.held[player].astype(int) - self.state.paid[player], 0)
+        kept = np.maximum(self.state.held[player].astype(int) - self.paid(player), 0)
         return [kind for kind, count in zip(KINDS, kept, strict=True) for _ in range(count)]
 
     def known_among_others(self, player: int) -> list[str]:
         """The cards that `player` knows the others to hold together: held at the last reshuffle, not paid since."""
         others = [other for other in range(self.variant.num_players) if other != player]
-        kept = np.maximum(sum(self.state.held[other].astype(int) - self.state.paid[other] for other in others), 0)
+        kept = np.maximum(sum(self.state.held[other].astype(int) - self.paid(other) for other in others), 0)
         return [kind for kind, count in zip(KINDS, kept, strict=True) for _ in range(count)]
 
     def discard(self) -> list[str]:
@@ -162,8 +168,8 @@ def lay_out(
         state.action_stack[position] = KINDS.index(name)
     state.action_stack_size = len(action_stack)
     pile = [kind for kind, count in enumerate(state.discard) for _ in range(count)]
-    state.paid[num_players - 1] = state.discard
-    state.drawn[:] = state.hand.sum(axis=1) - state.held.sum(axis=1) + state.paid.sum(axis=1)
+    state.drawn[:] = state.hand.sum(axis=1) - state.held.sum(axis=1)
+    state.drawn[num_players - 1] += len(pile)
     state.pile[: len(pile)] = [card_on_pile(num_players - 1, kind) for kind in pile]
     state.pile_drawn[: len(pile)] = state.drawn[num_players - 1]
 
@@ -324,8 +330,8 @@ def recount(table: Table) -> dict[str, Any]:
         fresh.salesmen[player] = np.count_nonzero(state.salesman_owner == player)
         fresh.investors[player] = np.count_nonzero(state.investor_owner == player)
         fresh.score[player] = worth(table, player)
-        for code in state.pile[: len(table.discard())]:
-            fresh.paid[player, int(code) % len(KINDS)] += int(code) // len(KINDS) == player
+        for name in table.known_among_others(player):
+            fresh.known[player, KINDS.index(name)] += 1
     fresh.discard_size = len(table.discard())
     fresh.face_down = sum(name.startswith("(") for name in table.row())
     names = (
@@ -338,7 +344,7 @@ def recount(table: Table) -> dict[str, Any]:
         "score",
         "discard_size",
         "face_down",
-        "paid",
+        "known",
     )
     return {name: np.array(fresh[name]) for name in names}
 
@@ -376,16 +382,17 @@ def check_everything(table: Table) -> None:
     # Running fields; seats that nobody sits on stay blank.
     for name, value in recount(table).items():
         assert np.array_equal(state[name], value), name
-    for name in ("hand", "captured", "workers", "held", "paid", "drawn"):
+    for name in ("hand", "captured", "workers", "held", "known", "drawn"):
         assert not np.any(state[name][players:]), name
 
     # C18: what is remembered since the last reshuffle accounts for every hand and for the discard pile.
-    assert state.paid.sum(axis=0).tolist() == state.discard.tolist()
-    assert (state.held.sum(axis=1) + state.drawn - state.paid.sum(axis=1)).tolist() == state.hand.sum(axis=1).tolist()
+    paid = np.array([table.paid(player) for player in range(len(state.hand))])
+    assert paid.sum(axis=0).tolist() == state.discard.tolist()
+    assert (state.held.sum(axis=1) + state.drawn - paid.sum(axis=1)).tolist() == state.hand.sum(axis=1).tolist()
     assert np.all(state.held >= 0)
     for player in range(players):
         drawn = [int(d) for code, d in zip(state.pile, state.pile_drawn, strict=True) if code // len(KINDS) == player]
-        drawn = drawn[: int(state.paid[player].sum())]
+        drawn = drawn[: int(paid[player].sum())]
         assert drawn == sorted(drawn)
         assert all(count <= state.drawn[player] for count in drawn)
         if players == 2:

@@ -58,24 +58,23 @@ class CardInvariant(IntEnum):
     DISCARD_SIZE = 9
     PILE = 10
     PILE_DRAWN = 11
-    PAID = 12
-    HELD_DRAWN_PAID = 13
-    KNOWN_TO_THE_OTHER = 14
-    KNOWN_AMONG_OTHERS = 15
-    STACK_IS_REPLACED = 16
-    RESOURCE_CARDS = 17
-    CAPTURED_COUNTS = 18
-    CAPTURED_VALUES = 19
-    ROW = 20
-    FACE_DOWN = 21
-    ROW_IS_FULL = 22
-    WORKERS = 23
-    PERSON_OWNERS = 24
-    SALESMEN_AND_INVESTORS = 25
-    SCORE = 26
-    PAYMENT = 27
-    END_IN_SIGHT = 28
-    TURN_LIMIT = 29
+    HELD_DRAWN_PAID = 12
+    KNOWN = 13
+    KNOWN_AMONG_OTHERS = 14
+    STACK_IS_REPLACED = 15
+    RESOURCE_CARDS = 16
+    CAPTURED_COUNTS = 17
+    CAPTURED_VALUES = 18
+    ROW = 19
+    FACE_DOWN = 20
+    ROW_IS_FULL = 21
+    WORKERS = 22
+    PERSON_OWNERS = 23
+    SALESMEN_AND_INVESTORS = 24
+    SCORE = 25
+    PAYMENT = 26
+    END_IN_SIGHT = 27
+    TURN_LIMIT = 28
 
     TURN_ORDER = 51
     WHOSE_CARDS_CHANGE = 52
@@ -217,30 +216,28 @@ def check_memory(ruleset: Any, state: Any) -> int:
         if together != state.discard[kind]:
             return CardInvariant.PILE
     for player in range(players):
-        held, gone, wrong, negative = 0, 0, False, False
+        held, gone, negative = 0, 0, False
         for kind in range(NUM_KINDS):
-            wrong |= paid[player * NUM_KINDS + kind] != state.paid[player, kind]
             negative |= state.held[player, kind] < 0
             held += int(state.held[player, kind])
-            gone += int(state.paid[player, kind])
-        if wrong:
-            return CardInvariant.PAID
+            gone += int(paid[player * NUM_KINDS + kind])
         if negative or state.drawn[player] < 0 or held + int(state.drawn[player]) - gone != state.hand_size[player]:
             return CardInvariant.HELD_DRAWN_PAID
-        more = False
-        for kind in range(NUM_KINDS):
-            more |= int(state.held[player, kind]) - int(state.paid[player, kind]) > state.hand[player, kind]
-        if more and players == 2:
-            return CardInvariant.KNOWN_TO_THE_OTHER
+    held_by_all, in_all_hands = stack_array(NUM_KINDS, np.int64), stack_array(NUM_KINDS, np.int64)
+    for kind in range(NUM_KINDS):
+        held_by_all[kind], in_all_hands[kind] = 0, 0
+        for player in range(players):
+            held_by_all[kind] += int(state.held[player, kind])
+            in_all_hands[kind] += int(state.hand[player, kind])
     for player in range(players):
-        more = False
+        wrong, more = False, False
         for kind in range(NUM_KINDS):
-            known, holding = 0, 0
-            for other in range(players):
-                if other != player:
-                    known += int(state.held[other, kind]) - int(state.paid[other, kind])
-                    holding += int(state.hand[other, kind])
-            more |= known > holding
+            held = held_by_all[kind] - int(state.held[player, kind])
+            gone = int(state.discard[kind]) - paid[player * NUM_KINDS + kind]
+            wrong |= state.known[player, kind] != max(held - gone, 0)
+            more |= held - gone > in_all_hands[kind] - int(state.hand[player, kind])
+        if wrong:
+            return CardInvariant.KNOWN
         if more:
             return CardInvariant.KNOWN_AMONG_OTHERS
     # C14: printed rules replace the stack at once, so that a stack is missing only until the payment that has begun
@@ -365,7 +362,7 @@ def check_turn(ruleset: Any, state: Any) -> int:
         blank = blank and state.salesmen[player] == 0 and state.investors[player] == 0 and state.drawn[player] == 0
         for kind in range(NUM_KINDS):
             blank = blank and state.hand[player, kind] == 0 and state.held[player, kind] == 0
-            blank = blank and state.paid[player, kind] == 0
+            blank = blank and state.known[player, kind] == 0
         for symbol in range(NUM_SYMBOLS):
             blank = blank and state.symbols[player, symbol] == 0
         for resource in range(NUM_RESOURCES):
@@ -539,8 +536,6 @@ def check_step(ruleset: Any, before: Any, after: Any, action: int, ledger: Any, 
             if after.drawn[other] != (drawn - from_old if own else 0):
                 return CardInvariant.MEMORY_OF_A_RESHUFFLE
             for kind in range(NUM_KINDS):
-                if after.paid[other, kind] != 0:
-                    return CardInvariant.MEMORY_OF_A_RESHUFFLE
                 held = int(before.hand[other, kind])
                 if own:
                     if paying and action - PAY == kind:
@@ -553,11 +548,11 @@ def check_step(ruleset: Any, before: Any, after: Any, action: int, ledger: Any, 
         else:
             if int(after.drawn[other]) - int(before.drawn[other]) != (drawn if own else 0):
                 return CardInvariant.MEMORY_KEPT
-            laid = action - PAY if own and paying else -1
             other_cards = False
             for kind in range(NUM_KINDS):
                 other_cards |= after.held[other, kind] != before.held[other, kind]
-                other_cards |= int(after.paid[other, kind]) - int(before.paid[other, kind]) != (kind == laid)
+                seen = (not own) and paying and kind == action - PAY
+                other_cards |= after.known[other, kind] != max(int(before.known[other, kind]) - seen, 0)
             if other_cards:
                 return CardInvariant.MEMORY_KEPT
     if not reshuffled:

@@ -17,7 +17,7 @@ from tests.card.slow_observation import payments
 from tests.fairness import assert_fair
 from tests.table import PLAYER_COUNTS
 
-HIDDEN_FIELDS = {"generator", "hand", "symbols", "action_stack", "resource_stack", "row", "held"}
+HIDDEN_FIELDS = {"generator", "hand", "symbols", "action_stack", "resource_stack", "row", "held", "known"}
 
 
 def positions(players: int, edition: str = "dlp", seed: int = 0, every: int = 3) -> Any:
@@ -65,7 +65,8 @@ def test_only_hidden_things_change_and_they_do(players: int) -> None:
         assert np.array_equal(guess.state.row[up], table.state.row[up])
         assert np.array_equal(guess.state.row == EMPTY, table.state.row == EMPTY)
         assert np.array_equal(guess.state.hand[viewer], table.state.hand[viewer])
-    assert changed == HIDDEN_FIELDS - ({"held"} if players == 2 else set())
+        assert np.array_equal(guess.state.known[viewer], table.state.known[viewer])
+    assert changed == HIDDEN_FIELDS - ({"held", "known"} if players == 2 else set())
 
 
 @pytest.mark.parametrize("edition", ALL_EDITIONS)

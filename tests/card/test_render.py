@@ -112,7 +112,7 @@ def test_text_tells_what_the_state_holds(players: int) -> None:
 
 def test_own_hand_and_known_cards_only() -> None:
     variant, found = positions(GAME, 2, seed=6)
-    known = [states for states in found if (states[0].held > states[0].paid)[:2].any(axis=1).all()]
+    known = [states for states in found if states[0].known[:2].any(axis=1).all()]
     assert known
     text = render.ansi(variant, known[0], 0, 1)
     assert "Hand of player_1: " in text

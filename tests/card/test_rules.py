@@ -20,7 +20,7 @@ from siberia_env.card.components import (
     Components,
 )
 from siberia_env.card.game import GAME
-from siberia_env.card.rules import known_among_others, known_in_hand, open_box
+from siberia_env.card.rules import open_box
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, SETUP
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import block_slices, is_secret, shown
@@ -906,9 +906,9 @@ def test_C18_public_things_show_to_everybody() -> None:
             assert np.array_equal(seats, np.roll(own, -player, axis=0)), name
 
 
-def counted(kernel: Any, table: Table, player: int) -> Counter[str]:
-    """The cards that a kernel counts, by name."""
-    counts = {name: int(kernel(table.state, player, kind)) for kind, name in enumerate(KINDS)}
+def known_of_the_others(table: Table, player: int) -> Counter[str]:
+    """The cards that the state says a player knows the others to hold, by name."""
+    counts = {name: int(count) for name, count in zip(KINDS, table.state.known[player], strict=True)}
     return Counter({name: count for name, count in counts.items() if count})
 
 
@@ -931,7 +931,7 @@ def test_C18_what_is_remembered_of_hands_is_what_they_held_and_have_not_paid() -
 
     def pay(player: int, cards: list[str]) -> None:
         for card in cards:
-            for known in (held[player], *(together[other] for other in range(4) if other != player)):
+            for known in (together[other] for other in range(4) if other != player):
                 if card in known:
                     known.remove(card)
 
@@ -944,8 +944,7 @@ def test_C18_what_is_remembered_of_hands_is_what_they_held_and_have_not_paid() -
             table.play(action, *(f"pay {card}" for card in paid))
         pay(player, paid)
         for seat in range(4):
-            assert counted(known_in_hand, table, seat) == Counter(held[seat])
-            assert counted(known_among_others, table, seat) == Counter(together[seat])
+            assert known_of_the_others(table, seat) == Counter(together[seat])
     paid = [(0, "gas/worker"), (0, "gas/worker"), (1, "gold/salesman"), (1, "oil/salesman")]
     assert table.state.pile[:5].tolist() == [*(15 * player + KINDS.index(card) for player, card in paid), 0]
     assert table.state.pile_drawn[:5].tolist() == [1, 1, 1, 1, 0]  # each had drawn one card by then
