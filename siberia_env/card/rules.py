@@ -268,8 +268,9 @@ def know_held_cards(ruleset: Ruleset, state: State) -> None:
 @kernel
 def see_payment(state: State, player: int, kind: int) -> None:
     """C18: a card that `player` lays down is one less of those that the others knew of, if they knew of any."""
-    for other in range(MAX_PLAYERS):
-        state.known[other, kind] -= (other != player) & (state.known[other, kind] > 0)
+    for seat in range(1, MAX_PLAYERS):
+        other = (player + seat) % MAX_PLAYERS
+        state.known[other, kind] -= state.known[other, kind] > 0
 
 
 # ---------------------------------------------------------------- playing cards for an action
