@@ -7,7 +7,6 @@ saved after every decision.
 
 from __future__ import annotations
 
-import shlex
 import sys
 import textwrap
 import threading
@@ -34,6 +33,7 @@ from siberia_env.record import write_records
 from siberia_env.tables import RESOURCES
 from siberia_env.text import counted, seat_name
 from siberia_experiments.arena import derived_seed
+from siberia_experiments.commands import command_line, path_word
 from siberia_experiments.display import new_table
 from siberia_experiments.fitting import Part, fitted, sentences
 from siberia_experiments.keyboard import BLINK, Keyboard
@@ -325,8 +325,8 @@ class Session:
 
     def how_to_go_on(self) -> str:
         """The sentence about the saved game."""
-        path = shlex.quote(str(self.save_path))
-        return f"the game is saved; go on with: siberia play {self.game.variant.game.name} --resume {path}"
+        name, path = self.game.variant.game.name, path_word(self.save_path)
+        return f"the game is saved; go on with: {command_line('play', name, '--resume', path)}"
 
     # ------------------------------------------------------------ the screen
 

@@ -630,7 +630,8 @@ class Failing(Agent):
 )
 def test_a_player_that_fails_ends_the_game_and_the_save_stays(tmp_path: Path, answer: Any, message: str) -> None:
     sitting, out = session(tmp_path, short_game("card"), Person(), {0: Failing(answer)})
-    with pytest.raises(SiberiaError, match=message + "the game is saved; go on with: siberia play card") as error:
+    how_to_go_on = r"the game is saved; go on with: \S*siberia play card --resume \S+"
+    with pytest.raises(SiberiaError, match=message + how_to_go_on) as error:
         sitting.run()
     assert load_game(sitting.save_path)[0].decisions == []
     shown = out.getvalue() + str(error.value)
