@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from siberia_agents import board_greedy, card_greedy
+from siberia_agents.board import greedy as board_greedy
+from siberia_agents.card import greedy as card_greedy
 from siberia_agents.plan import PlanAgent
 from siberia_env.board.state import STATE as BOARD_STATE
 from siberia_env.card.state import STATE as CARD_STATE
-from siberia_env.compiled import kernel
+from siberia_env.core.jit import kernel
 from siberia_env.game import generic, register
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from siberia_agents import board_heuristic, card_heuristic
+from siberia_agents.board import heuristic as board_heuristic
+from siberia_agents.card import heuristic as card_heuristic
 from siberia_agents.plan import PlanAgent
 from siberia_env.board.state import STATE as BOARD_STATE
 from siberia_env.card.state import STATE as CARD_STATE
-from siberia_env.compiled import kernel
+from siberia_env.core.jit import kernel
 from siberia_env.game import generic, register
 
 

@@ -232,7 +232,7 @@ def _check_purpose(path: str | Path, metadata: dict[str, Any], check_version: bo
         raise ModelError(
             f"model: {path} was trained on observation version {metadata['observation']}, "
             f"this version of the suite has {observation_version(game)}: train it anew, or carry it over "
-            "(python -m siberia_experiments.carry_over)"
+            "(python -m siberia_experiments.training.carry_over)"
         )
     counts = _player_counts(metadata)
     possible = range(game.min_players, game.max_players + 1)

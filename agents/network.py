@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siberia_agents.learned import Layers
-from siberia_env.compiled import kernel
+from siberia_env.core.jit import kernel
 
 TOGETHER = 4  #: inputs whose weights are added at a time: the sums are read and written once for all of them
 

@@ -25,16 +25,17 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from siberia_agents.guided import GuidedAgent
 from siberia_agents.learned import Layers, Model, shipped_model
-from siberia_agents.search import SearchAgent, SearchResult
-from siberia_env import loops, vector
-from siberia_env.compiled import kernel
+from siberia_agents.search.agent import SearchAgent, SearchResult
+from siberia_agents.search.guided import GuidedAgent
+from siberia_env import vector
+from siberia_env.core import engine
+from siberia_env.core.jit import kernel
 from siberia_env.errors import ModelError
 from siberia_env.game import Game, Variant
 from siberia_env.installation import install_command
 from siberia_env.view import view_state
-from siberia_experiments.display import console, counting, new_table
+from siberia_experiments.console import console, counting, new_table
 
 PLAYERS = 4
 BATCH = 1024  # games in a batch
@@ -214,7 +215,7 @@ def batch_rate(game: Game, observations: bool, games: int = BATCH) -> Rate:
 
     def once() -> None:
         nonlocal step, calls
-        loops.sample_batch(step.mask, step.num_legal, np.uint64(1), calls, actions)
+        engine.sample_batch(step.mask, step.num_legal, np.uint64(1), calls, actions)
         step = env.step(actions)
         calls += 1
 
@@ -258,7 +259,7 @@ def pettingzoo_rate(env: Any) -> Rate:
 def first_searches(agent: SearchAgent, variant: Variant) -> Callable[[], SearchResult]:
     """Searches of the first decision of a game dealt once, each with a seed of its own."""
     states = variant.new_states()
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
+    engine.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
     view = view_state(variant, states, 0)
     seeds = count()
 
@@ -358,7 +359,7 @@ def start_seconds(game: Game) -> tuple[float, float]:
 def training_share(game: Game) -> float | None:
     """The part of a training run's time that goes into the games; None without the extra `train`."""
     try:
-        from siberia_experiments.train import Training, TrainOptions
+        from siberia_experiments.training.run import Training, TrainOptions
     except ImportError:
         return None
     with tempfile.TemporaryDirectory() as folder:

@@ -199,8 +199,8 @@ def train(
 
     At the end it prints the commands that measure the policy and let you play against it.
     """
-    from siberia_experiments.demo import follow
-    from siberia_experiments.train import Training, TrainOptions, checkpoint_path
+    from siberia_experiments.training.demo import follow
+    from siberia_experiments.training.run import Training, TrainOptions, checkpoint_path
 
     budget: dict[str, Any] = {"minutes": minutes, "decisions": decisions}
     if resume:
@@ -269,7 +269,7 @@ def evaluate(
     siberia evaluate board --rules "sides=Tokyo/Hong Kong/Toronto/Sydney/Zurich"
     """
     from siberia_experiments import evaluate as evaluation
-    from siberia_experiments.display import console, results_table
+    from siberia_experiments.console import console, results_table
 
     variant = find_variant(game, players, rules, components)
     specs = read_agents(agents)
@@ -308,9 +308,9 @@ def tournament(
 
     siberia tournament card --agents learned:runs/mine/model.npz,greedy,random --players 4 --move-seconds 5
     """
-    from siberia_experiments.display import console
-    from siberia_experiments.tournament import Tournament, rounding
-    from siberia_experiments.tournament_tables import tables
+    from siberia_experiments.console import console
+    from siberia_experiments.tournament.run import Tournament, rounding
+    from siberia_experiments.tournament.tables import tables
 
     folder = Path(f"runs/tournament-{game}") if out is None else out
     variant = find_variant(game, players, rules, components)
@@ -325,7 +325,7 @@ def tournament(
         console.print(table)
     typer.echo(rounding(planned))
     try:
-        from siberia_experiments.pictures import draw
+        from siberia_experiments.plots import draw
     except MissingExtraError as error:
         typer.echo(f"no pictures: {error}")
     else:
@@ -440,8 +440,8 @@ def demo(
 
     siberia demo board --players 3 --minutes 10 --out runs/three
     """
-    from siberia_experiments.demo import demo as run_demo
-    from siberia_experiments.train import TrainOptions
+    from siberia_experiments.training.demo import demo as run_demo
+    from siberia_experiments.training.run import TrainOptions
 
     _positive("games", games)
     options = TrainOptions(game, players, read_rules(rules), read_tables(game, components), seed, minutes)
@@ -482,9 +482,9 @@ def play(
     """
     from secrets import randbits
 
-    from siberia_agents.search import SearchAgent
-    from siberia_experiments.play import new_files, new_game, resumed_record, sit_down
-    from siberia_experiments.saved_games import load_game
+    from siberia_agents.search.agent import SearchAgent
+    from siberia_experiments.play.saves import load_game
+    from siberia_experiments.play.session import new_files, new_game, resumed_record, sit_down
 
     searcher = SearchAgent(hints)
     if resume is not None:

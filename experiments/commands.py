@@ -14,7 +14,7 @@ from siberia_agents.registry import spec_with_file
 from siberia_env.installation import nearby, python_command
 
 if TYPE_CHECKING:
-    from siberia_experiments.train import Training
+    from siberia_experiments.training.run import Training
 
 NAME = "siberia"
 

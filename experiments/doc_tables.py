@@ -32,8 +32,8 @@ from siberia_env.board.state import RESEARCH_COLUMNS
 from siberia_env.card import components as box
 from siberia_env.card.actions import CARD_ACTIONS, CHOICES, PAY
 from siberia_env.card.game import GAME as CARD
+from siberia_env.common.components import DEFAULT_SALESMAN_VALUES, NUM_RESOURCES, RESOURCES, Table
 from siberia_env.game import CONTRACT, DOLLARS, MAX_PLAYERS, Block, Game, block_slices
-from siberia_env.tables import DEFAULT_SALESMAN_VALUES, NUM_RESOURCES, RESOURCES, Table
 from siberia_env.view import View
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

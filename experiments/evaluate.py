@@ -8,8 +8,8 @@ from siberia_agents.interface import Agent
 from siberia_agents.registry import make_agent
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import Variant
-from siberia_experiments.arena import Results, play_games
-from siberia_experiments.display import counting
+from siberia_experiments.console import counting
+from siberia_experiments.match import Results, play_games
 
 
 def line_up(specs: Sequence[str], num_players: int) -> list[Agent]:

@@ -13,8 +13,8 @@ from siberia_env.errors import RecordError
 from siberia_env.game import Game, States, Variant
 from siberia_env.record import Record, describe, play_and_record, read_records, write_records
 from siberia_env.view import view_state
-from siberia_experiments.arena import start_agents
-from siberia_experiments.display import counting
+from siberia_experiments.console import counting
+from siberia_experiments.match import start_agents
 
 
 def recorded_games(variant: Variant, agents: Sequence[Agent], games: int, seed: int) -> Iterator[Record]:

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from siberia_env import loops
-from siberia_env.compiled import PLAIN_PYTHON
+from siberia_env.core import engine
+from siberia_env.core.engine import reward_number
+from siberia_env.core.jit import PLAIN_PYTHON
+from siberia_env.core.rng import check_seed
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError, RenderModeError
 from siberia_env.game import DOLLARS, Game, block_slices, find_game
-from siberia_env.generator import check_seed
-from siberia_env.loops import reward_number
 from siberia_env.view import View, view_state
 
 ILLEGAL_REWARD = -1.0  #: for the offender, where an illegal action ends the game
@@ -94,7 +94,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             num_players: 2 to 4.
             rules: a mapping of the game's options; of the card game also an edition's name.
             components: a component file, its content, or ready components.
-            reward: `"win"`, `"margin"` or `"score"` (`loops.reward_of`).
+            reward: `"win"`, `"margin"` or `"score"` (`engine.reward_of`).
             render_mode: None; `"ansi"`: `render` returns a text; `"human"`: it is printed after every step.
             illegal_action_ends: whether an illegal action ends the game, -1 for the offender and 0 for the others,
                 with a warning, instead of raising `IllegalActionError`.
@@ -182,11 +182,11 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         else:
             self.episode += 1
         rulesets, states = self._rulesets, self._states
-        loops.deal_at(rulesets, states, 0, np.uint64(self.seed), 0, self.episode)
+        engine.deal_at(rulesets, states, 0, np.uint64(self.seed), 0, self.episode)
         self._mask = np.empty(self._num_actions, np.int8)
         self._observation = np.empty(self._observation_size, np.float32)
         # The step's kernel shows the first decision too: compiling another one would take seconds.
-        self._player = self._step_at(rulesets, states, 0, loops.NO_ACTION, self._observation, self._mask)
+        self._player = self._step_at(rulesets, states, 0, engine.NO_ACTION, self._observation, self._mask)
         self._live = self._has_updated = True
 
         self.agents = self.possible_agents[:]
@@ -228,7 +228,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             self.infos[self.agent_selection] = {"action_mask": mask}
             self._observation = observation
             self._mask = mask
-        elif player == loops.FINISHED:
+        elif player == engine.FINISHED:
             self._finish()
         elif self.illegal_action_ends:
             self.forfeit()
@@ -297,8 +297,8 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         if self.episode < 0:
             EnvLogger.error_state_before_reset()
         state = np.empty(self._observation_size + self.variant.game.hidden_size, np.float32)
-        loops.observe_at(self._rulesets, self._states, 0, 0, state[: self._observation_size])
-        loops.observe_hidden_at(self._rulesets, self._states, 0, state[self._observation_size :])
+        engine.observe_at(self._rulesets, self._states, 0, 0, state[: self._observation_size])
+        engine.observe_hidden_at(self._rulesets, self._states, 0, state[self._observation_size :])
         return state
 
     def render(self) -> str | None:
@@ -316,7 +316,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         if self.render_mode is None:
             logger.warn("You are calling render method without specifying any render mode.")
             return None
-        over = loops.is_over_at(self._rulesets, self._states, 0)
+        over = engine.is_over_at(self._rulesets, self._states, 0)
         text = self.as_text(None if over else self.possible_agents[self._player])
         if self.render_mode == "ansi":
             return text
@@ -394,7 +394,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
 
     def _seen_by(self, seat: int) -> NDArray[np.float32]:
         observation = np.empty(self._observation_size, np.float32)
-        loops.observe_at(self._rulesets, self._states, 0, seat, observation)
+        engine.observe_at(self._rulesets, self._states, 0, seat, observation)
         return observation
 
     def _no_mask(self) -> NDArray[np.int8]:
@@ -459,12 +459,12 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         winners = np.zeros(players, np.int8)
         reward = np.zeros(players, np.float32)
         totals = self._totals()
-        num_winners = loops.winner_flags(totals, players, winners)
-        loops.reward_of(self.reward_kind, totals, winners, num_winners, players, reward)
+        num_winners = engine.winner_flags(totals, players, winners)
+        engine.reward_of(self.reward_kind, totals, winners, num_winners, players, reward)
         self._end(
             reward.tolist(),
             [agent for agent, seat in self._seats.items() if winners[seat]],
-            bool(loops.is_truncated_at(self._rulesets, self._states, 0)),
+            bool(engine.is_truncated_at(self._rulesets, self._states, 0)),
         )
 
     def _end(self, rewards: list[float], winners: list[str], truncated: bool) -> None:
@@ -488,7 +488,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     def _totals(self) -> NDArray[np.int64]:
         """Every player's score as of now, in thousands."""
         totals = np.zeros(self.variant.num_players, np.int64)
-        loops.scores_at(self._rulesets, self._states, 0, totals)
+        engine.scores_at(self._rulesets, self._states, 0, totals)
         return totals
 
     # ------------------------------------------------------------ copies
@@ -531,17 +531,17 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
 
 @cache
 def _fused_step(state_dtype: np.dtype[Any], ruleset_dtype: np.dtype[Any]) -> Callable[..., int]:
-    """`loops.step_at` for these records, called from Python without a look at its arguments' types.
+    """`engine.step_at` for these records, called from Python without a look at its arguments' types.
 
     numba finds the compiled version by the types of the arguments, at every call: of a step through this file
     that would be a tenth. The types never change here.
     """
     if PLAIN_PYTHON:
-        return loops.step_at
+        return engine.step_at
     rulesets = numba.types.Array(numba.from_dtype(ruleset_dtype), 1, "C", readonly=True)
     states = numba.types.Array(numba.from_dtype(state_dtype), 1, "C")
     whole, floats, bytes_ = numba.int64, numba.float32[::1], numba.int8[::1]
-    fused: Callable[..., int] = loops.step_at.compile(  # type: ignore[attr-defined]
+    fused: Callable[..., int] = engine.step_at.compile(  # type: ignore[attr-defined]
         (rulesets, states, whole, whole, floats, bytes_)
     )
     return fused

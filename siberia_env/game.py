@@ -377,7 +377,7 @@ class Variant:
             ConfigurationError: no outcome is due, or not this one can be; the state is as it was.
         """
         checked = import_module(self.game.chronicle).check_outcome(self, states, i, outcome)
-        import_module("siberia_env.loops").force_at(self.rulesets, states, i, checked)
+        import_module("siberia_env.core.engine").force_at(self.rulesets, states, i, checked)
 
 
 def _rebuild_variant(

@@ -55,7 +55,7 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
             seat: the learner's, from 0; None: it moves on by one each game.
             rules: a mapping of the game's options; of the card game also an edition's name.
             components: a component file, its content, or ready components.
-            reward: `"win"`, `"margin"` or `"score"` (`loops.reward_of`).
+            reward: `"win"`, `"margin"` or `"score"` (`engine.reward_of`).
             render_mode: as for `SiberiaAECEnv`; the view is the learner's.
 
         Raises:

@@ -4,7 +4,7 @@
 one game after the other; `replay` plays a record again, decision by decision, and refuses one that the rules
 contradict; `describe` tells it to a person.
 
-What a chance outcome is called is a game's own business: its chronicle (`siberia_env.chronicle`).
+What a chance outcome is called is a game's own business: its chronicle (`siberia_env.common.notation`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_env import loops
-from siberia_env.chronicle import Chronicle, Line, chronicle_of
+from siberia_env.common.notation import Chronicle, Line, chronicle_of
+from siberia_env.core import engine
+from siberia_env.core.rng import check_seed, mix
 from siberia_env.errors import ConfigurationError, IllegalActionError, RecordError
 from siberia_env.game import DOLLARS, GAMES, States, Variant, find_game
-from siberia_env.generator import check_seed, mix
 
 FORMAT = "siberia-record/1"
 
@@ -150,12 +150,12 @@ class Recorder:
         return Record((*self._lines, _end_line(self.variant, self.states)))
 
     def _resolve(self) -> None:
-        loops.resolve_at(self.variant.rulesets, self.states, 0)
+        engine.resolve_at(self.variant.rulesets, self.states, 0)
 
     def _look(self) -> None:
-        loops.legal_at(self.variant.rulesets, self.states, 0, self.mask)
-        self.over = bool(loops.is_over_at(self.variant.rulesets, self.states, 0))
-        self.player = int(loops.current_player_at(self.variant.rulesets, self.states, 0))
+        engine.legal_at(self.variant.rulesets, self.states, 0, self.mask)
+        self.over = bool(engine.is_over_at(self.variant.rulesets, self.states, 0))
+        self.player = int(engine.current_player_at(self.variant.rulesets, self.states, 0))
 
 
 def play_and_record(
@@ -325,7 +325,7 @@ def _carry_out(
 ) -> Iterator[dict[str, Any]]:
     """Take a legal action in `states[0]`; give the chance lines that follow."""
     before = states.copy()
-    loops.advance_at(variant.rulesets, states, 0, action)
+    engine.advance_at(variant.rulesets, states, 0, action)
     yield from chronicle.events(variant, before, states)
     yield from _settle_all(variant, chronicle, states, settle)
 
@@ -334,7 +334,7 @@ def _settle_all(
     variant: Variant, chronicle: Chronicle, states: States, settle: Callable[[], None]
 ) -> Iterator[dict[str, Any]]:
     """Settle what is due by chance in `states[0]` by `settle`; give the lines as they come."""
-    while loops.is_chance_at(variant.rulesets, states, 0):
+    while engine.is_chance_at(variant.rulesets, states, 0):
         yield from chronicle.due_events(variant, states, 0)
         before = states.copy()
         settle()
@@ -344,14 +344,14 @@ def _settle_all(
 def _scores(variant: Variant, states: States) -> list[int]:
     """Every player's score in `states[0]`, in dollars."""
     totals = np.zeros(variant.num_players, np.int64)
-    loops.scores_at(variant.rulesets, states, 0, totals)
+    engine.scores_at(variant.rulesets, states, 0, totals)
     return [int(total) * DOLLARS for total in totals]
 
 
 def _end_line(variant: Variant, states: States) -> dict[str, Any]:
     totals = _scores(variant, states)
     winners = [player for player, total in enumerate(totals) if total == max(totals)]
-    truncated = bool(loops.is_truncated_at(variant.rulesets, states, 0))
+    truncated = bool(engine.is_truncated_at(variant.rulesets, states, 0))
     return dict(zip(END_KEYS, ("end", totals, winners, truncated), strict=True))
 
 
@@ -532,7 +532,7 @@ class _Replay:
         decisions = []
         for event in _deal(self.variant, self.chronicle, self.states, self.seed, self.settle):
             self.expect(event)
-        while not loops.is_over_at(self.variant.rulesets, self.states, 0):
+        while not engine.is_over_at(self.variant.rulesets, self.states, 0):
             decisions.append(self.decide())
         self.end()
         return decisions
@@ -543,7 +543,7 @@ class _Replay:
             order = self.chronicle.outcome(self.variant, self.states, 0, self.lines[self.at :])
             self.variant.force(self.states, 0, order)
         else:
-            loops.resolve_at(self.variant.rulesets, self.states, 0)
+            engine.resolve_at(self.variant.rulesets, self.states, 0)
 
     def expect(self, event: Line) -> None:
         """Pass the next line, which has to be `event`."""
@@ -558,13 +558,13 @@ class _Replay:
         """Pass the next line, which has to be a decision, and those of the chance outcomes that follow."""
         variant, before = self.variant, self.states.copy()
         number, line = self.lines[self.at]
-        player = int(loops.current_player_at(variant.rulesets, self.states, 0))
+        player = int(engine.current_player_at(variant.rulesets, self.states, 0))
         if line.get("event") == "end":
             _refuse(number, f"the record ends here, but the game goes on: player {player} is on turn")
         if "event" in line:
             _refuse(number, f"expected a decision of player {player}; got {_shown(line)}")
         mask = np.zeros(variant.game.num_actions, np.int8)
-        loops.legal_at(variant.rulesets, self.states, 0, mask)
+        engine.legal_at(variant.rulesets, self.states, 0, mask)
         legal = _legal_names(variant, self.states, mask)
         name = line["action"]
         if line["player"] != player:

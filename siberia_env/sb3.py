@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from siberia_env.compiled import kernel
+from siberia_env.core.jit import kernel
 from siberia_env.errors import missing_extra
 from siberia_env.vector import Step, VectorEnv
 from siberia_env.view import BatchView, view_games

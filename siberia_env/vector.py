@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_env import loops
+from siberia_env.core import engine
+from siberia_env.core.rng import check_seed
 from siberia_env.errors import ConfigurationError, IllegalActionError
 from siberia_env.game import Game, Variant, block_slices, find_game
-from siberia_env.generator import check_seed
 
 MOST_NAMED = 10  #: games that an error about illegal actions names
 
@@ -91,7 +91,7 @@ class VectorEnv:
         self.variant = variant
         self.num_envs = int(num_envs)
         self.threads = min(int(threads), self.num_envs)
-        self.reward_kind = loops.reward_number(reward)
+        self.reward_kind = engine.reward_number(reward)
         self.states = variant.new_states(self.num_envs)
         self.episodes = np.zeros(self.num_envs, np.int64)
         self.lengths = np.zeros(self.num_envs, np.int64)
@@ -126,7 +126,7 @@ class VectorEnv:
         step.reward[:] = 0
         step.terminated[:] = False
         self._in_slices(
-            lambda start, stop: loops.deal_batch(
+            lambda start, stop: engine.deal_batch(
                 self.variant.rulesets,
                 self.states,
                 start,
@@ -163,7 +163,7 @@ class VectorEnv:
             self._check_out(out)
             step.terminated[:] = True  # makes the loop clear every row's reward
         self._in_slices(
-            lambda start, stop: loops.step_batch(
+            lambda start, stop: engine.step_batch(
                 self.variant.rulesets,
                 self.states,
                 start,
@@ -201,13 +201,13 @@ class VectorEnv:
         if out is not None and (out.shape != shape or out.dtype != np.float32):
             raise ConfigurationError(f"observe: out is {out.dtype} {out.shape}, expected float32 {shape}")
         observation = np.zeros(shape, np.float32) if out is None else out
-        loops.observe_batch(self.variant.rulesets, self.states, seats, observation)
+        engine.observe_batch(self.variant.rulesets, self.states, seats, observation)
         return observation
 
     def standing(self) -> NDArray[np.float32]:
         """What each seat would be paid if every game ended as it stands: float32 [N, P]."""
         standing = np.zeros((self.num_envs, self.num_players), np.float32)
-        loops.standing_batch(self.variant.rulesets, self.states, self.reward_kind, standing)
+        engine.standing_batch(self.variant.rulesets, self.states, self.reward_kind, standing)
         return standing
 
     def snapshot(self) -> dict[str, Any]:
@@ -240,7 +240,7 @@ class VectorEnv:
         step = self._step
         step.reward[:] = 0
         step.terminated[:] = False
-        loops.view_batch(self.variant.rulesets, self.states, step.observation, step.mask, step.num_legal, step.player)
+        engine.view_batch(self.variant.rulesets, self.states, step.observation, step.mask, step.num_legal, step.player)
         self._running = True
         return step
 
@@ -277,7 +277,7 @@ class VectorEnv:
             games: list[int] = []
             while first < self.num_envs and len(games) <= MOST_NAMED:
                 games.append(first)
-                first = loops.first_illegal(rulesets, states, chosen, first + 1, self.num_envs)
+                first = engine.first_illegal(rulesets, states, chosen, first + 1, self.num_envs)
             named = ", ".join(f"{game} (action {given[game]})" for game in games[:MOST_NAMED])
             more = ", ..." if len(games) > MOST_NAMED else ""
             raise IllegalActionError(f"step: illegal actions in games {named}{more}; no game has moved")
@@ -286,9 +286,9 @@ class VectorEnv:
     def _first_illegal(self, chosen: NDArray[np.int64]) -> int:
         rulesets, states = self.variant.rulesets, self.states
         if self._pool is None:
-            return loops.first_illegal(rulesets, states, chosen, 0, self.num_envs)
+            return engine.first_illegal(rulesets, states, chosen, 0, self.num_envs)
         found = self._pool.map(
-            lambda edges: (loops.first_illegal(rulesets, states, chosen, *edges), edges[1]), self._slices
+            lambda edges: (engine.first_illegal(rulesets, states, chosen, *edges), edges[1]), self._slices
         )
         return min((first for first, stop in found if first < stop), default=self.num_envs)
 
@@ -320,7 +320,7 @@ def make(
         seed: game e of slot k is the same for equal (seed, k, e).
         rules: a mapping of the game's options; of the card game also an edition's name.
         components: a component file, its content, or ready components.
-        reward: `"win"`, `"margin"` or `"score"`, paid at the end (`loops.reward_of`).
+        reward: `"win"`, `"margin"` or `"score"`, paid at the end (`engine.reward_of`).
         threads: slices that are stepped at the same time; the games are the same.
         observations: without them a step gives masks only, and is several times as fast.
 

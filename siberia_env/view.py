@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_env import loops
+from siberia_env.core import engine
+from siberia_env.core.rng import mix
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant, copy_states
-from siberia_env.generator import mix
 
 REPRESENTATIVE = np.uint64(0)  #: the seed of the samples that views hold
 
@@ -58,7 +58,7 @@ class View:
         whole: Any = np.uint64(seed)
         generator = whole if self.row is None else np.uint64(mix(whole, self.row, 0))  # as in determinize_batch
         sampled = copy_states(self.representative)
-        loops.determinize_at(self.variant.rulesets, sampled, 0, self.player, generator)
+        engine.determinize_at(self.variant.rulesets, sampled, 0, self.player, generator)
         return sampled
 
 
@@ -86,7 +86,7 @@ class BatchView:
     def sample(self, seed: int) -> States:
         """An array of n states, one from each player's information set; `seed` is 0 .. 2**64 - 1."""
         sampled = copy_states(self.representative)
-        loops.determinize_batch(self.variant.rulesets, sampled, self.player, np.uint64(seed))
+        engine.determinize_batch(self.variant.rulesets, sampled, self.player, np.uint64(seed))
         return sampled
 
     def view(self, row: int) -> View:
@@ -111,7 +111,7 @@ def view_games(
 ) -> BatchView:
     """The games `rows` of a batch as their players on turn see them; arrays are those of the whole batch."""
     representative, seats = copy_states(states, rows), player[rows]
-    loops.determinize_batch(variant.rulesets, representative, seats, REPRESENTATIVE)
+    engine.determinize_batch(variant.rulesets, representative, seats, REPRESENTATIVE)
     return BatchView(variant, observation[rows], mask[rows], seats, representative)
 
 
@@ -122,13 +122,13 @@ def view_state(variant: Variant, states: States, i: int) -> View:
         ConfigurationError: nobody is on turn there.
     """
     rulesets = variant.rulesets
-    if loops.is_over_at(rulesets, states, i) or loops.is_chance_at(rulesets, states, i):
+    if engine.is_over_at(rulesets, states, i) or engine.is_chance_at(rulesets, states, i):
         raise ConfigurationError("view: no decision is due in this state")
-    player = loops.current_player_at(rulesets, states, i)
+    player = engine.current_player_at(rulesets, states, i)
     observation = np.zeros(variant.game.observation_size, np.float32)
     mask = np.zeros(variant.game.num_actions, np.int8)
-    loops.observe_at(rulesets, states, i, player, observation)
-    loops.legal_at(rulesets, states, i, mask)
+    engine.observe_at(rulesets, states, i, player, observation)
+    engine.legal_at(rulesets, states, i, mask)
     representative = copy_states(states, slice(i, i + 1))
-    loops.determinize_at(rulesets, representative, 0, player, REPRESENTATIVE)
+    engine.determinize_at(rulesets, representative, 0, player, REPRESENTATIVE)
     return View(variant, observation, mask, player, representative)

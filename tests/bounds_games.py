@@ -11,14 +11,15 @@ from typing import Any
 import numba
 import numpy as np
 
-from siberia_agents import search
-from siberia_agents.guided import GuidedAgent
-from siberia_agents.search import SearchAgent
-from siberia_env import loops, vector
+from siberia_agents.search import agent as search
+from siberia_agents.search.agent import SearchAgent
+from siberia_agents.search.guided import GuidedAgent
+from siberia_env import vector
 from siberia_env.card.components import KINDS, Components
-from siberia_env.compiled import cache_folder, kernel
+from siberia_env.common.components import RESOURCES
+from siberia_env.core import engine
+from siberia_env.core.jit import cache_folder, kernel
 from siberia_env.game import find_game
-from siberia_env.tables import RESOURCES
 from siberia_env.view import view_state
 from tests.board.varied import BOXES
 from tests.games import positions
@@ -81,22 +82,22 @@ def play(name: str, players: int, rules: dict[str, Any], components: Any) -> int
     for draw in range(600):
         for action in odd_numbers(game.num_actions):
             actions[:] = action
-            assert loops.first_illegal(rulesets, states, actions, 0, GAMES_AT_ONCE) == 0
+            assert engine.first_illegal(rulesets, states, actions, 0, GAMES_AT_ONCE) == 0
         mask = step.mask.copy()
         if draw % 8:
             mask[:, avoided] = 0
             mask[mask.sum(axis=1) == 0] = step.mask[mask.sum(axis=1) == 0]
-        loops.sample_batch(mask, mask.sum(axis=1).astype(np.int16), np.uint64(5), draw, actions)
+        engine.sample_batch(mask, mask.sum(axis=1).astype(np.int16), np.uint64(5), draw, actions)
         step = env.step(actions)
         games += int(step.terminated.sum())
         env.observe(np.full(GAMES_AT_ONCE, draw % players))
         here = draw % GAMES_AT_ONCE
-        loops.observe_hidden_at(rulesets, states, here, hidden)
+        engine.observe_hidden_at(rulesets, states, here, hidden)
         guess = states[here : here + 1].copy()
-        loops.determinize_at(rulesets, guess, 0, draw % players, np.uint64(draw))
+        engine.determinize_at(rulesets, guess, 0, draw % players, np.uint64(draw))
         if draw % 25 == 0:
-            loops.random_playout(rulesets, guess, 0, step.mask[0].copy(), np.uint64(draw))
-            loops.observe_at(rulesets, guess, 0, 0, step.observation[0].copy())
+            engine.random_playout(rulesets, guess, 0, step.mask[0].copy(), np.uint64(draw))
+            engine.observe_at(rulesets, guess, 0, 0, step.observation[0].copy())
             games += 1
     return games
 
@@ -105,7 +106,7 @@ def search_through(name: str, players: int, rules: dict[str, Any], components: A
     """Searches of decisions spread over a game, the arrays of trees no larger than they need be; how many."""
     search.NODES_AT_START = players
     variant, states = positions(find_game(name), players, players, rules, components)
-    due = [state for state in states[:-1] if not loops.is_chance_at(variant.rulesets, state, 0)]
+    due = [state for state in states[:-1] if not engine.is_chance_at(variant.rulesets, state, 0)]
     agents = [
         SearchAgent(40, playout=playout, returns=returns)
         for playout, returns in (("random", "win"), ("greedy", "both"), ("heuristic", "margin"))
@@ -121,7 +122,7 @@ def search_through(name: str, players: int, rules: dict[str, Any], components: A
 def main(game: str) -> None:
     """Play."""
     check_that_bounds_are_checked()
-    print("cache", cache_folder(loops.step_batch))
+    print("cache", cache_folder(engine.step_batch))
     games = searches = 0
     for name, rules, components in CASES:
         if name == game:

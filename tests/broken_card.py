@@ -14,7 +14,7 @@ from siberia_env.card import rules
 from siberia_env.card.determinize import determinize as determinize_well
 from siberia_env.card.game import GAME as WHOLE
 from siberia_env.card.state import OVER, STATE
-from siberia_env.compiled import kernel
+from siberia_env.core.jit import kernel
 from siberia_env.game import register
 from tests.card.invariants import check, check_step
 

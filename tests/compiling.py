@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from siberia_env.compiled import cache_root, sources_hash
+from siberia_env.core.jit import cache_root, sources_hash
 from siberia_env.game import GAMES
 from tests.processes import ROOT, run_python
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from siberia_env import loops
 from siberia_env.board.components import Components
+from siberia_env.core import engine
 from siberia_env.game import Game, States, Variant, find_game
 
 
@@ -129,14 +129,14 @@ def positions(
     variant = game.variant(players, rules, components)
     states = variant.new_states()
     mask = np.zeros(game.num_actions, np.int8)
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
+    engine.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
     chance = np.random.default_rng(seed)
     found = [states.copy()]
-    while not loops.is_over_at(variant.rulesets, states, 0):
-        loops.legal_at(variant.rulesets, states, 0, mask)
-        loops.advance_at(variant.rulesets, states, 0, int(chance.choice(np.flatnonzero(mask))))
+    while not engine.is_over_at(variant.rulesets, states, 0):
+        engine.legal_at(variant.rulesets, states, 0, mask)
+        engine.advance_at(variant.rulesets, states, 0, int(chance.choice(np.flatnonzero(mask))))
         found.append(states.copy())
-        while loops.is_chance_at(variant.rulesets, states, 0):
-            loops.resolve_at(variant.rulesets, states, 0)
+        while engine.is_chance_at(variant.rulesets, states, 0):
+            engine.resolve_at(variant.rulesets, states, 0)
             found.append(states.copy())
     return variant, found

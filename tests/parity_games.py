@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from siberia_agents import search, tree
-from siberia_agents.guided import GuidedAgent
-from siberia_agents.search import SearchAgent
-from siberia_env import loops, vector
+from siberia_agents.search import agent as search
+from siberia_agents.search import ismcts
+from siberia_agents.search.agent import SearchAgent
+from siberia_agents.search.guided import GuidedAgent
+from siberia_env import vector
+from siberia_env.core import engine
 from siberia_env.game import find_game
 from siberia_env.view import view_state
 from tests.board.helpers import GIVEN_SIDES
@@ -65,19 +67,19 @@ def play(name: str, players: int, rules: dict[str, Any], components: Any) -> Non
     avoided = [action for action, action_name in enumerate(variant.action_names) if action_name in AVOIDED]
     digest = hashlib.sha256()
     value = players
-    loops.deal_at(rulesets, states, 0, np.uint64(2**64 - players), 5, 1)
+    engine.deal_at(rulesets, states, 0, np.uint64(2**64 - players), 5, 1)
     taken = 0
-    while not loops.is_over_at(rulesets, states, 0):
-        loops.legal_at(rulesets, states, 0, mask)
+    while not engine.is_over_at(rulesets, states, 0):
+        engine.legal_at(rulesets, states, 0, mask)
         digest.update(states.tobytes() + mask.tobytes())
         if taken % 5 == 0:  # so that every seat has its turn
             seat = taken % players
-            loops.observe_at(rulesets, states, 0, seat, observation)
-            loops.observe_hidden_at(rulesets, states, 0, hidden)
+            engine.observe_at(rulesets, states, 0, seat, observation)
+            engine.observe_hidden_at(rulesets, states, 0, hidden)
             digest.update(observation.tobytes() + hidden.tobytes())
         if taken % 11 == 0:
             guess[0] = states[0]
-            loops.determinize_at(rulesets, guess, 0, (taken + 1) % players, np.uint64(2**63 + taken))
+            engine.determinize_at(rulesets, guess, 0, (taken + 1) % players, np.uint64(2**63 + taken))
             digest.update(guess.tobytes())
         value = (6364136223846793005 * value + 1442695040888963407) % 2**64
         legal = np.flatnonzero(mask)
@@ -86,17 +88,17 @@ def play(name: str, players: int, rules: dict[str, Any], components: Any) -> Non
             legal = others if others.size else legal
         action = int(legal[(value >> 33) % len(legal)])
         if taken % 4 == 0:
-            loops.step_at(rulesets, states, 0, action, observation, mask)
+            engine.step_at(rulesets, states, 0, action, observation, mask)
             digest.update(observation.tobytes() + mask.tobytes())
         else:
-            loops.advance_at(rulesets, states, 0, action)
-            while loops.is_chance_at(rulesets, states, 0):
-                loops.resolve_at(rulesets, states, 0)
+            engine.advance_at(rulesets, states, 0, action)
+            while engine.is_chance_at(rulesets, states, 0):
+                engine.resolve_at(rulesets, states, 0)
         taken += 1
         if taken % BLOCK == 0:
             print(f"{name}, {players} players, {rules}, {taken} decisions: {digest.hexdigest()}")
-    loops.scores_at(rulesets, states, 0, totals)
-    over, truncated = loops.is_over_at(rulesets, states, 0), loops.is_truncated_at(rulesets, states, 0)
+    engine.scores_at(rulesets, states, 0, totals)
+    over, truncated = engine.is_over_at(rulesets, states, 0), engine.is_truncated_at(rulesets, states, 0)
     digest.update(states.tobytes() + totals.tobytes())
     print(
         f"{name}, {players} players, {rules}, {taken} decisions, over {bool(over)}, truncated {bool(truncated)}, "
@@ -112,7 +114,7 @@ def batch(name: str, rules: dict[str, Any], reward: str) -> str:
     actions = np.zeros(env.num_envs, np.int64)
     ended = 0
     for draw in range(60):
-        loops.sample_batch(step.mask, step.num_legal, np.uint64(3), draw, actions)
+        engine.sample_batch(step.mask, step.num_legal, np.uint64(3), draw, actions)
         step = env.step(actions)
         ended += int(step.terminated.sum())
         digest.update(env.states.tobytes())
@@ -125,8 +127,8 @@ def searches(name: str, players: int, rules: dict[str, Any]) -> None:
     """Searches of three decisions of a game. Floating-point numbers show in what is visited alone."""
     search.NODES_AT_START = players
     variant, states = positions(find_game(name), players, 1, rules)
-    due = [state for state in states[:-1] if not loops.is_chance_at(variant.rulesets, state, 0)]
-    agents = [SearchAgent(SIMULATIONS, playout=playout) for playout in tree.PLAYOUTS]
+    due = [state for state in states[:-1] if not engine.is_chance_at(variant.rulesets, state, 0)]
+    agents = [SearchAgent(SIMULATIONS, playout=playout) for playout in ismcts.PLAYOUTS]
     agents.append(GuidedAgent(SIMULATIONS, small_model(players, game=name)))
     for agent in agents:
         digest = hashlib.sha256()
@@ -146,7 +148,7 @@ def all_games(name: str) -> None:
             play(*case)
     for batched, rules in BATCHES:
         if batched == name:
-            for reward in loops.REWARDS:
+            for reward in engine.REWARDS:
                 print(f"{name} batch, reward {reward}: {batch(name, rules, reward)}")
 
 

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from siberia_env import loops
-from siberia_env.chronicle import chronicle_of
+from siberia_env.common.notation import chronicle_of
+from siberia_env.core import engine
 from siberia_env.errors import RecordError
 from siberia_env.game import GAMES, Variant, find_game
 from siberia_env.record import Record, play_and_record, read_records
@@ -58,14 +58,14 @@ def steps(variant: Variant, seed: int) -> Iterator[tuple[Any, int, Any]]:
     """A game at random: each state, the action taken, and the state right after it, chance not yet settled."""
     player = at_random(seed)
     states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
-    while not loops.is_over_at(variant.rulesets, states, 0):
-        loops.legal_at(variant.rulesets, states, 0, mask)
+    engine.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
+    while not engine.is_over_at(variant.rulesets, states, 0):
+        engine.legal_at(variant.rulesets, states, 0, mask)
         before, action = states.copy(), player(states, 0, mask)
-        loops.advance_at(variant.rulesets, states, 0, action)
+        engine.advance_at(variant.rulesets, states, 0, action)
         yield before, action, states.copy()
-        while loops.is_chance_at(variant.rulesets, states, 0):
-            loops.resolve_at(variant.rulesets, states, 0)
+        while engine.is_chance_at(variant.rulesets, states, 0):
+            engine.resolve_at(variant.rulesets, states, 0)
 
 
 def ill_formed(variant: Variant, order: list[int]) -> Iterator[tuple[str, Any]]:
@@ -110,7 +110,7 @@ def seen_by_all(variant: Variant, states: Any) -> bytes:
     observation = np.zeros(variant.game.observation_size, np.float32)
     seen = []
     for player in range(variant.num_players):
-        loops.observe_at(variant.rulesets, states, 0, player, observation)
+        engine.observe_at(variant.rulesets, states, 0, player, observation)
         seen.append(observation.tobytes())
     return b"".join(seen)
 

@@ -1,6 +1,6 @@
 """Tree search the slow way: dictionaries of named edges, Python throughout, every sum written out.
 
-What `siberia_agents.tree` and `guided_tree` have to find, to the last visit, from the same random draws.
+What `siberia_agents.search.ismcts` and `puct` have to find, to the last visit, from the same random draws.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from siberia_agents import tree
 from siberia_agents.greedy import greedy_at
 from siberia_agents.heuristic import heuristic_at
 from siberia_agents.learned import Model
-from siberia_agents.search import SearchAgent, SearchResult
-from siberia_env import loops
+from siberia_agents.search import ismcts
+from siberia_agents.search.agent import SearchAgent, SearchResult
 from siberia_env.board.state import PLACE
+from siberia_env.core import engine
+from siberia_env.core.rng import advance, mix, scale, scramble
 from siberia_env.game import States, Variant, shown
-from siberia_env.generator import advance, mix, scale, scramble
 
 UNSEEN = "unseen"  #: the edge of a decision that others make in secret
 
@@ -80,29 +80,29 @@ class SlowSearch:
 
     @property
     def over(self) -> bool:
-        return bool(loops.is_over_at(self.variant.rulesets, self.states, 0))
+        return bool(engine.is_over_at(self.variant.rulesets, self.states, 0))
 
     @property
     def mover(self) -> int:
-        return int(loops.current_player_at(self.variant.rulesets, self.states, 0))
+        return int(engine.current_player_at(self.variant.rulesets, self.states, 0))
 
     @property
     def secret(self) -> bool:
         return self.variant.game.name == "board" and self.states[0].phase == PLACE
 
     def legal(self) -> list[int]:
-        loops.legal_at(self.variant.rulesets, self.states, 0, self.mask)
+        engine.legal_at(self.variant.rulesets, self.states, 0, self.mask)
         return [int(action) for action in np.flatnonzero(self.mask)]
 
     def step(self, action: int) -> None:
-        loops.advance_at(self.variant.rulesets, self.states, 0, action)
-        while loops.is_chance_at(self.variant.rulesets, self.states, 0):
-            loops.resolve_at(self.variant.rulesets, self.states, 0)
+        engine.advance_at(self.variant.rulesets, self.states, 0, action)
+        while engine.is_chance_at(self.variant.rulesets, self.states, 0):
+            engine.resolve_at(self.variant.rulesets, self.states, 0)
         self.decisions += 1
 
     def scores(self) -> list[int]:
         out = np.zeros(self.variant.num_players, np.int64)
-        loops.scores_at(self.variant.rulesets, self.states, 0, out)
+        engine.scores_at(self.variant.rulesets, self.states, 0, out)
         return [int(points) for points in out]
 
     def revealed_to(self, observer: int) -> Hashable:
@@ -119,7 +119,7 @@ class SlowSearch:
     def simulate(self) -> None:
         """One simulation."""
         self.states[0] = self.sample[0]
-        loops.determinize_at(
+        engine.determinize_at(
             self.variant.rulesets, self.states, 0, self.player, uint64(mix(self.seed, self.simulations, 0))
         )
         path: list[tuple[int, list[SlowNode]]] = []  # who decided, and where each tree came to
@@ -241,7 +241,7 @@ class SlowGuided(SlowSearch):
                     margins = self.expected()
                     break
             self.take(self.choose(node, mover, actions), nodes, path)
-        return [1 / (1 + exp(-margins[seat] * loops.MARGIN_UNIT / self.margin_scale)) for seat in players]
+        return [1 / (1 + exp(-margins[seat] * engine.MARGIN_UNIT / self.margin_scale)) for seat in players]
 
     def choose(self, node: SlowNode, mover: int, actions: list[int]) -> int:
         """The action with the highest bound; of equal ones the edge that was added last."""
@@ -263,7 +263,7 @@ class SlowGuided(SlowSearch):
     def observation(self, seat: int) -> NDArray[np.float32]:
         """What `seat` sees: float32 [1, O]."""
         seen = np.zeros((1, self.variant.game.observation_size), np.float32)
-        loops.observe_at(self.variant.rulesets, self.states, 0, seat, seen[0])
+        engine.observe_at(self.variant.rulesets, self.states, 0, seat, seen[0])
         return seen
 
     def priors(self, mover: int, actions: list[int]) -> dict[int, float]:
@@ -276,7 +276,7 @@ class SlowGuided(SlowSearch):
         """Everybody's margin as of now: own score less the mean of the others', in the unit of rewards."""
         points = self.scores()
         others = len(points) - 1
-        return [(mine - (sum(points) - mine) / others) / loops.MARGIN_UNIT for mine in points]
+        return [(mine - (sum(points) - mine) / others) / engine.MARGIN_UNIT for mine in points]
 
     def expected(self) -> list[float]:
         """Everybody's margin at the end, as the value network expects it."""
@@ -294,15 +294,15 @@ class SlowGuided(SlowSearch):
 def edge_number(variant: Variant, tree_number: int, edge: Any) -> int:
     """The compiled search's number of an edge."""
     if edge == UNSEEN:
-        return tree.UNSEEN
+        return ismcts.UNSEEN
     if isinstance(edge[0], int):
-        return int(edge[0] * tree.MOST_ACTIONS + edge[1])
+        return int(edge[0] * ismcts.MOST_ACTIONS + edge[1])
     state = variant.new_states()[0]
     others = [player for player in range(variant.num_players) if player != tree_number]
     for other, placings in zip(others, edge, strict=True):
         for index, (kind, where) in enumerate(placings):
             state.drawn[other, index], state.plan[other, index] = kind, where
-    return int(tree.SHOWN - (shown(variant.rulesets[0], state, tree_number) >> 1))
+    return int(ismcts.SHOWN - (shown(variant.rulesets[0], state, tree_number) >> 1))
 
 
 def compare(agent: SearchAgent, slow: SlowSearch, exact: bool = True) -> None:
@@ -322,7 +322,7 @@ def compare(agent: SearchAgent, slow: SlowSearch, exact: bool = True) -> None:
             assert float(compiled.total) == pytest.approx(node.total, rel=1e-4)
             assert float(compiled.prior) == pytest.approx(node.prior, rel=1e-4)
         children, child = {}, int(compiled.first)
-        while child != tree.NONE:
+        while child != ismcts.NONE:
             children[int(trees.nodes[child].edge)] = child
             child = int(trees.nodes[child].next)
         assert len(children) == len(node.children)

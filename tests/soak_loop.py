@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from siberia_env.compiled import borrowed, kernel, kernel_part
+from siberia_env.core.engine import sample_legal, settle
+from siberia_env.core.jit import borrowed, kernel, kernel_part
+from siberia_env.core.rng import advance, mix, scramble
 from siberia_env.game import (
     apply,
     current_player,
@@ -25,8 +27,6 @@ from siberia_env.game import (
     observe,
     scores,
 )
-from siberia_env.generator import advance, mix, scramble
-from siberia_env.loops import sample_legal, settle
 
 #: Added to an invariant of the game that does not hold in a sample of `determinize`.
 IN_A_SAMPLE = 1000

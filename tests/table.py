@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from siberia_env import loops
+from siberia_env.core import engine
 from siberia_env.game import Game, Variant
 
 PLAYER_COUNTS = (2, 3, 4)
@@ -34,7 +34,7 @@ class GameTable:
     def deal(cls, num_players: int = 2, rules: Any = None, components: Any = None, seed: int = 0) -> Self:
         """A game dealt from `seed`."""
         table = cls(cls.game.variant(num_players, rules, components))
-        loops.deal_at(table.variant.rulesets, table.states, 0, np.uint64(seed), 0, 0)
+        engine.deal_at(table.variant.rulesets, table.states, 0, np.uint64(seed), 0, 0)
         return table
 
     @classmethod
@@ -58,17 +58,17 @@ class GameTable:
     @property
     def player(self) -> int:
         """Whose turn it is."""
-        return int(loops.current_player_at(self.variant.rulesets, self.states, 0))
+        return int(engine.current_player_at(self.variant.rulesets, self.states, 0))
 
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return bool(loops.is_over_at(self.variant.rulesets, self.states, 0))
+        return bool(engine.is_over_at(self.variant.rulesets, self.states, 0))
 
     @property
     def truncated(self) -> bool:
         """Whether the limit of turns or rounds ended the game."""
-        return bool(loops.is_truncated_at(self.variant.rulesets, self.states, 0))
+        return bool(engine.is_truncated_at(self.variant.rulesets, self.states, 0))
 
     def copy(self) -> Self:
         """An independent table with the same position."""
@@ -79,7 +79,7 @@ class GameTable:
 
     def mask(self) -> np.ndarray[Any, Any]:
         """The mask, int8, one entry an action."""
-        count = loops.legal_at(self.variant.rulesets, self.states, 0, self._mask)
+        count = engine.legal_at(self.variant.rulesets, self.states, 0, self._mask)
         assert count == self._mask.sum()
         return self._mask.copy()
 
@@ -89,19 +89,19 @@ class GameTable:
         return [names[action] for action in np.flatnonzero(self.mask())]
 
     def step(self, action: int) -> int:
-        """Take the action of that number; what `loops.step_at` returns, if it settles chance."""
+        """Take the action of that number; what `engine.step_at` returns, if it settles chance."""
         rulesets, states = self.variant.rulesets, self.states
         if not self.chance_waits:
-            return int(loops.step_at(rulesets, states, 0, action, self._observation, self._mask))
-        if loops.first_illegal(rulesets, states, np.array([action]), 0, 1) == 0:
-            return loops.ILLEGAL
-        loops.advance_at(rulesets, states, 0, action)
-        return loops.FINISHED if self.over else self.player
+            return int(engine.step_at(rulesets, states, 0, action, self._observation, self._mask))
+        if engine.first_illegal(rulesets, states, np.array([action]), 0, 1) == 0:
+            return engine.ILLEGAL
+        engine.advance_at(rulesets, states, 0, action)
+        return engine.FINISHED if self.over else self.player
 
     def play(self, *names: str) -> Self:
         """Take the named actions one after the other."""
         for name in names:
-            assert self.step(self.variant.action_number(name)) != loops.ILLEGAL, (
+            assert self.step(self.variant.action_number(name)) != engine.ILLEGAL, (
                 f"{name!r} is refused; legal: {self.legal()}"
             )
         return self
@@ -109,32 +109,32 @@ class GameTable:
     def refuses(self, name: str) -> bool:
         """Whether the named action is refused; then nothing has changed."""
         before = self.states.tobytes()
-        assert self.step(self.variant.action_number(name)) == loops.ILLEGAL, f"{name!r} is taken"
+        assert self.step(self.variant.action_number(name)) == engine.ILLEGAL, f"{name!r} is taken"
         assert self.states.tobytes() == before
         return True
 
     def scores(self) -> list[int]:
         """Every player's score as of now, thousands."""
         out = np.zeros(self.variant.num_players, np.int64)
-        loops.scores_at(self.variant.rulesets, self.states, 0, out)
+        engine.scores_at(self.variant.rulesets, self.states, 0, out)
         return [int(score) for score in out]
 
     def observe(self, player: int) -> np.ndarray[Any, Any]:
         """What `player` sees."""
         observation = np.full(self.game.observation_size, np.nan, np.float32)
-        loops.observe_at(self.variant.rulesets, self.states, 0, player, observation)
+        engine.observe_at(self.variant.rulesets, self.states, 0, player, observation)
         return observation
 
     def observe_hidden(self) -> np.ndarray[Any, Any]:
         """What nobody sees."""
         observation = np.full(self.game.hidden_size, np.nan, np.float32)
-        loops.observe_hidden_at(self.variant.rulesets, self.states, 0, observation)
+        engine.observe_hidden_at(self.variant.rulesets, self.states, 0, observation)
         return observation
 
     def determinized(self, player: int, generator: int) -> Self:
         """The same table with what `player` can't know dealt anew."""
         other = self.copy()
-        loops.determinize_at(self.variant.rulesets, other.states, 0, player, np.uint64(generator))
+        engine.determinize_at(self.variant.rulesets, other.states, 0, player, np.uint64(generator))
         return other
 
     def play_at_random(self, rng: np.random.Generator, decisions: int = 100_000) -> Self:
@@ -150,19 +150,19 @@ def check_mask(table: GameTable) -> None:
     """The mask is what `is_legal` says of every number, empty only at the end; illegal ones change nothing."""
     rulesets, states, actions = table.variant.rulesets, table.states, table.game.num_actions
     mask = np.full(actions, 7, np.int8)
-    count = loops.legal_at(rulesets, states, 0, mask)
+    count = engine.legal_at(rulesets, states, 0, mask)
     assert set(mask.tolist()) <= {0, 1}
     assert count == mask.sum()
     assert (count == 0) == table.over
-    far = 127, 128, 255, 256, 2**31, 2**32 + 2, 2**62, loops.NO_ACTION, -(2**32) + 2, -(2**62)
+    far = 127, 128, 255, 256, 2**31, 2**32 + 2, 2**62, engine.NO_ACTION, -(2**32) + 2, -(2**62)
     asked = np.array([*range(-3, actions + 4), *(number for number in far if not 0 <= number < actions)])
     observation, untouched = np.zeros(table.game.observation_size, np.float32), np.full(actions, 7, np.int8)
     before = states.tobytes()
     for index, action in enumerate(asked.tolist()):
         wanted = 0 <= action < actions and bool(mask[action])
-        assert (loops.first_illegal(rulesets, states, asked[index:], 0, 1) == 1) == wanted, action
-        if not wanted and action != loops.NO_ACTION:  # which asks for no step at all
-            assert loops.step_at(rulesets, states, 0, action, observation, untouched) == loops.ILLEGAL
+        assert (engine.first_illegal(rulesets, states, asked[index:], 0, 1) == 1) == wanted, action
+        if not wanted and action != engine.NO_ACTION:  # which asks for no step at all
+            assert engine.step_at(rulesets, states, 0, action, observation, untouched) == engine.ILLEGAL
     assert states.tobytes() == before
     assert not observation.any()
     assert np.all(untouched == 7)

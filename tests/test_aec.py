@@ -16,11 +16,12 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils.env_logger import EnvLogger
 
 from siberia_agents.registry import make_agent
-from siberia_env import board_v0, card_v0, loops, vector
+from siberia_env import board_v0, card_v0, vector
 from siberia_env.aec import SiberiaAECEnv
 from siberia_env.board.components import COUNTERS_DRAWN, PERSONS
+from siberia_env.common.components import RESOURCES
+from siberia_env.core import engine
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
-from siberia_env.tables import RESOURCES
 from tests.games import GameCase
 from tests.processes import run_python
 from tests.table import PLAYER_COUNTS
@@ -122,17 +123,17 @@ def test_masks_and_observations_are_those_of_the_rules(case: GameCase, players: 
     variant = env.variant
     env.reset(seed=5)
     states = variant.new_states()
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(5), 0, 0)
+    engine.deal_at(variant.rulesets, states, 0, np.uint64(5), 0, 0)
     chance = random.Random(1)
     mask, seen = np.zeros(variant.game.num_actions, np.int8), np.zeros(variant.game.observation_size, np.float32)
     while env.legal_actions():
-        on_turn = loops.current_player_at(variant.rulesets, states, 0)
+        on_turn = engine.current_player_at(variant.rulesets, states, 0)
         assert env.agent_selection == f"player_{on_turn}"
-        loops.legal_at(variant.rulesets, states, 0, mask)
+        engine.legal_at(variant.rulesets, states, 0, mask)
         assert env.legal_actions() == np.flatnonzero(mask).tolist()
         for seat, agent in enumerate(env.agents):
             observation = env.observe(agent)
-            loops.observe_at(variant.rulesets, states, 0, seat, seen)
+            engine.observe_at(variant.rulesets, states, 0, seat, seen)
             assert np.array_equal(observation["observation"], seen)
             assert np.array_equal(observation["action_mask"], mask if seat == on_turn else 0 * mask)
             assert observation["action_mask"] is env.infos[agent]["action_mask"]
@@ -144,10 +145,10 @@ def test_masks_and_observations_are_those_of_the_rules(case: GameCase, players: 
         assert last[1:4] == (0.0, False, False)
         action = chance.choice(env.legal_actions())
         env.step(action)
-        loops.advance_at(variant.rulesets, states, 0, action)
-        while loops.is_chance_at(variant.rulesets, states, 0):
-            loops.resolve_at(variant.rulesets, states, 0)
-    assert loops.is_over_at(variant.rulesets, states, 0)
+        engine.advance_at(variant.rulesets, states, 0, action)
+        while engine.is_chance_at(variant.rulesets, states, 0):
+            engine.resolve_at(variant.rulesets, states, 0)
+    assert engine.is_over_at(variant.rulesets, states, 0)
 
 
 def test_arrays_handed_out_are_never_written_again(case: GameCase) -> None:
@@ -192,7 +193,7 @@ def test_state_is_the_view_of_seat_0_and_what_nobody_sees(case: GameCase) -> Non
     for name, where in env.observation_blocks.items():
         assert np.array_equal(state[env.state_blocks[name]], env.observe("player_0")["observation"][where])
     hidden = np.zeros(env.variant.game.hidden_size, np.float32)
-    loops.observe_hidden_at(env.variant.rulesets, env._states, 0, hidden)
+    engine.observe_hidden_at(env.variant.rulesets, env._states, 0, hidden)
     assert hidden.any()
     assert np.array_equal(state[-len(hidden) :], hidden)
     assert sum(where.stop - where.start for where in env.state_blocks.values()) == len(state)
@@ -486,7 +487,7 @@ def test_render_without_a_mode_warns(case: GameCase) -> None:
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_end_infos_and_rewards_of_each_kind(case: GameCase, players: int) -> None:
     ends = {}
-    for reward in loops.REWARDS:
+    for reward in engine.REWARDS:
         env = case.module.raw_env(num_players=players, reward=reward)
         env.reset(seed=21)
         play_out(env)

@@ -14,8 +14,8 @@ import pytest
 from siberia_agents.interface import Agent
 from siberia_agents.registry import AGENTS, make_agent
 from siberia_env.game import GAMES, find_game
-from siberia_experiments.arena import Results, play_games
 from siberia_experiments.cli import main
+from siberia_experiments.match import Results, play_games
 from tests.processes import ROOT, run_python
 from tests.table import PLAYER_COUNTS
 from tests.test_agents import positions, whole_view

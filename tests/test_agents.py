@@ -19,18 +19,19 @@ from siberia_agents import learned
 from siberia_agents.greedy import GreedyAgent, greedy_at, greedy_batch
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent, Model, load_model, observation_version
-from siberia_agents.random_agent import RandomAgent
-from siberia_env import loops, vector
+from siberia_agents.random import RandomAgent
+from siberia_env import vector
 from siberia_env.board.actions import TILE
 from siberia_env.board.state import CHOOSE_SIDE, DRAW
 from siberia_env.card.actions import PAY
 from siberia_env.card.game import GAME
 from siberia_env.card.state import CHOOSE, DISCOVER, PAYING
+from siberia_env.core import engine
+from siberia_env.core.rng import mix
 from siberia_env.errors import ConfigurationError, ModelError
 from siberia_env.game import GAMES, States, find_game
-from siberia_env.generator import mix
 from siberia_env.view import REPRESENTATIVE, BatchView, View, view_games, view_state
-from siberia_experiments.arena import play_games
+from siberia_experiments.match import play_games
 from tests.processes import run_python
 from tests.table import PLAYER_COUNTS
 
@@ -53,7 +54,7 @@ def course(
     plan, chance = np.zeros(games, np.int64), np.zeros(games, np.int64)
     for draw in range(decisions):
         greedy_batch(env.variant.rulesets, env.states, step.mask, plan)
-        loops.sample_batch(step.mask, step.num_legal, np.uint64(5), draw, chance)
+        engine.sample_batch(step.mask, step.num_legal, np.uint64(5), draw, chance)
         step = env.step(np.where((np.arange(games) + draw) % 4 == 0, chance, plan))
         yield env, step
 
@@ -112,7 +113,7 @@ def test_no_attribute_of_a_view_is_or_shares_the_true_state(game: str, players: 
             seed = np.uint64(REPRESENTATIVE)
             if not (isinstance(view, View) and view.row is None):
                 seed = np.uint64(mix(seed, 3 if isinstance(view, View) else row, 0))
-            loops.determinize_at(env.variant.rulesets, guess, 0, int(player[row]), seed)
+            engine.determinize_at(env.variant.rulesets, guess, 0, int(player[row]), seed)
             assert held.tobytes() == guess.tobytes()
 
 
@@ -122,7 +123,7 @@ def test_samples_are_those_of_the_true_state(game: str, players: int) -> None:
     for env, step in course(game, players, 32, 120):
         batch = whole_view(env, step)
         direct = env.states.copy()
-        loops.determinize_batch(env.variant.rulesets, direct, step.player, np.uint64(77))
+        engine.determinize_batch(env.variant.rulesets, direct, step.player, np.uint64(77))
         assert batch.sample(77).tobytes() == direct.tobytes()
 
 
@@ -143,7 +144,7 @@ def test_rules_and_rulesets_of_a_view_cannot_be_written_to(game: str) -> None:
     """They belong to the game that is being played: an agent that writes there would change it for everybody."""
     rules = {"board": {"sides": ["Tokyo", "London", "Shanghai", "Sydney", "Zurich"]}, "card": {}}[game]
     states = (variant := find_game(game).variant(2, rules)).new_states()
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
+    engine.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
     found = view_state(variant, states, 0).variant
     with pytest.raises(ValueError, match="read-only"):
         found.rulesets["num_players"] = 4
@@ -178,11 +179,11 @@ def test_samples_look_the_same_to_the_player_and_are_not_the_truth(game: str, pl
     for seed in range(5):
         sampled = batch.sample(seed)
         seen = np.zeros_like(step.observation)
-        loops.observe_batch(env.variant.rulesets, sampled, step.player, seen)
+        engine.observe_batch(env.variant.rulesets, sampled, step.player, seen)
         assert np.array_equal(seen, step.observation)
         mask = np.zeros_like(step.mask)
         for row in range(env.num_envs):
-            loops.legal_at(env.variant.rulesets, sampled, row, mask[row])
+            engine.legal_at(env.variant.rulesets, sampled, row, mask[row])
         assert np.array_equal(mask, step.mask)
         assert not np.any(sampled["generator"] == env.states["generator"])
         pairs = zip(without_generator(sampled), without_generator(env.states), strict=True)
@@ -225,8 +226,8 @@ def test_a_view_held_back_samples_what_was_seen_then(game: str) -> None:
 def test_a_view_needs_a_decision(game: str) -> None:
     variant = find_game(game).variant(2, SHORT[game])
     states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
-    loops.random_playout(variant.rulesets, states, 0, mask, np.uint64(1))
+    engine.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
+    engine.random_playout(variant.rulesets, states, 0, mask, np.uint64(1))
     with pytest.raises(ConfigurationError, match="no decision is due"):
         view_state(variant, states, 0)
 
@@ -240,7 +241,7 @@ def test_no_agent_tells_the_truth_from_a_sample(game: str, players: int) -> None
         answers = agent.act_batch(whole_view(env, step))
         sampled = whole_view(env, step).sample(8)
         observation = np.zeros_like(step.observation)
-        loops.observe_batch(env.variant.rulesets, sampled, step.player, observation)
+        engine.observe_batch(env.variant.rulesets, sampled, step.player, observation)
         agent.start(env.variant, 5)
         rows = np.arange(env.num_envs)
         view = view_games(env.variant, sampled, rows, observation, step.mask, step.player)
@@ -300,7 +301,7 @@ def test_random_follows_from_its_seed_and_shares_nothing_with_the_deals(game: st
     assert choices(7) == choices(7)
     assert choices(7) != choices(8)
     plain = np.zeros(env.num_envs, np.int64)
-    loops.sample_batch(step.mask, step.num_legal, np.uint64(7), 0, plain)
+    engine.sample_batch(step.mask, step.num_legal, np.uint64(7), 0, plain)
     assert choices(7)[: env.num_envs] != plain.tolist()
 
 
@@ -321,7 +322,7 @@ def test_greedy_chooses_the_same_over_a_hundred_determinizations(game: str, play
             chosen = greedy_at(rulesets, env.states, row, step.mask[row])
             assert step.mask[row, chosen]
             sampled = np.repeat(env.states[row : row + 1], samples)
-            loops.determinize_batch(rulesets, sampled, np.repeat(step.player[row], samples), np.uint64(row))
+            engine.determinize_batch(rulesets, sampled, np.repeat(step.player[row], samples), np.uint64(row))
             actions = np.zeros(samples, np.int64)
             greedy_batch(rulesets, sampled, np.repeat(step.mask[row : row + 1], samples, axis=0), actions)
             assert set(actions.tolist()) == {chosen}
@@ -345,18 +346,18 @@ PLAIN = """
 import sys
 import numpy as np
 from siberia_agents.greedy import greedy_at
-from siberia_env import loops
+from siberia_env.core import engine
 from siberia_env.game import find_game
 
 variant = find_game(sys.argv[1]).variant(3)
 states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
 observation = np.zeros(variant.game.observation_size, np.float32)
-loops.deal_at(variant.rulesets, states, 0, np.uint64(12), 0, 0)
-loops.legal_at(variant.rulesets, states, 0, mask)
+engine.deal_at(variant.rulesets, states, 0, np.uint64(12), 0, 0)
+engine.legal_at(variant.rulesets, states, 0, mask)
 played = []
-while not loops.is_over_at(variant.rulesets, states, 0):
+while not engine.is_over_at(variant.rulesets, states, 0):
     played.append(int(greedy_at(variant.rulesets, states, 0, mask)))
-    loops.step_at(variant.rulesets, states, 0, played[-1], observation, mask)
+    engine.step_at(variant.rulesets, states, 0, played[-1], observation, mask)
 print(played)
 """
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from siberia_agents.registry import make_agent
-from siberia_agents.search import SearchAgent
-from siberia_agents.tree import RANDOM, WIN
-from siberia_env import loops
+from siberia_agents.search.agent import SearchAgent
+from siberia_agents.search.ismcts import RANDOM, WIN
+from siberia_env.core import engine
 from siberia_env.game import find_game
 from siberia_env.view import view_state
-from siberia_experiments.standings import ANCHOR
+from siberia_experiments.tournament.summary import ANCHOR
 
 #: Visits of the searches in `fingerprint`, hashed, by game and number of players.
 FROZEN = {
@@ -35,7 +35,7 @@ def fingerprint(game: str, players: int) -> str:
     variant = find_game(game).variant(players)
     states, mask = variant.new_states(), np.zeros(variant.game.num_actions, np.int8)
     observation = np.zeros(variant.game.observation_size, np.float32)
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(11), 0, 0)
+    engine.deal_at(variant.rulesets, states, 0, np.uint64(11), 0, 0)
     anchor = make_agent(ANCHOR)
     assert isinstance(anchor, SearchAgent)
     anchor.start(variant, 5)
@@ -46,7 +46,7 @@ def fingerprint(game: str, players: int) -> str:
         if decision % 20 == 19:
             found = anchor.search(view)
             digest.update(found.actions.tobytes() + found.visits.tobytes())
-        loops.step_at(variant.rulesets, states, 0, int(generator.choice(view.legal_actions)), observation, mask)
+        engine.step_at(variant.rulesets, states, 0, int(generator.choice(view.legal_actions)), observation, mask)
     return digest.hexdigest()[:16]
 
 

@@ -14,12 +14,12 @@ import pytest
 import torch as th
 
 from siberia_agents import learned
-from siberia_agents.search import SearchResult
+from siberia_agents.search.agent import SearchResult
 from siberia_env.game import GAMES, Game, find_game
 from siberia_env.installation import install_command
 from siberia_env.view import View
 from siberia_experiments import bench
-from siberia_experiments.display import console
+from siberia_experiments.console import console
 from tests.test_agents import small_model
 from tests.test_train import shrink
 

@@ -22,10 +22,11 @@ from siberia_agents.learned import (
     observation_version,
     read_model_file,
 )
-from siberia_env import loops, vector
+from siberia_env import vector
+from siberia_env.core import engine
 from siberia_env.errors import ModelError
 from siberia_env.game import GAMES, block_slices, find_game
-from siberia_experiments.carry_over import main
+from siberia_experiments.training.carry_over import main
 
 WIDTH = 16
 STRETCH = 1.5  #: the unit of `scores` was larger by this
@@ -64,7 +65,7 @@ def observations(game: str) -> NDArray[np.float32]:
     for draw in range(200):
         seen.append(step.observation.copy())
         greedy_batch(env.variant.rulesets, env.states, step.mask, plan)
-        loops.sample_batch(step.mask, step.num_legal, np.uint64(5), draw, chance)
+        engine.sample_batch(step.mask, step.num_legal, np.uint64(5), draw, chance)
         step = env.step(np.where((np.arange(32) + draw) % 4 == 0, chance, plan))
     return np.concatenate(seen)
 
@@ -130,7 +131,7 @@ def test_a_carried_model_gives_the_logits_and_values_it_gave(
 def test_a_carried_model_plays_and_tells_where_it_comes_from(game: str, tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     save_old(path, game)
-    with pytest.raises(ModelError, match=r"carry it over \(python -m siberia_experiments.carry_over\)"):
+    with pytest.raises(ModelError, match=r"carry it over \(python -m siberia_experiments.training.carry_over\)"):
         load_model(path)
     assert main([game, str(path), str(path), *CONSTANTS]) == 0
     model = load_model(path)

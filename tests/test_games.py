@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_env import loops
+from siberia_env.core import engine
 from siberia_env.game import GAMES, block_slices, find_game
 from tests.board.helpers import ALL_SIDES
 from tests.board.helpers import Table as BoardTable
@@ -54,7 +54,7 @@ def test_a_dealt_state_does_not_depend_on_what_lay_in_the_record_before(game: st
     used.states.view(np.uint8)[:] ^= 0x5A
     fresh = variant.new_states()
     for states in (used.states, fresh):
-        loops.deal_at(variant.rulesets, states, 0, np.uint64(5), 0, 0)
+        engine.deal_at(variant.rulesets, states, 0, np.uint64(5), 0, 0)
     assert used.states.tobytes() == fresh.tobytes()
 
 

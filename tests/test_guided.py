@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_agents import search, tree
-from siberia_agents.guided import GuidedAgent
 from siberia_agents.learned import LearnedAgent, Model
-from siberia_agents.search import decision_seed
+from siberia_agents.search import agent as search
+from siberia_agents.search import ismcts
+from siberia_agents.search.agent import decision_seed
+from siberia_agents.search.guided import GuidedAgent
 from siberia_env.errors import ConfigurationError, ModelError
 from siberia_env.game import GAMES, find_game
 from siberia_env.view import View, view_state
@@ -55,8 +56,8 @@ def root_priors(agent: GuidedAgent) -> dict[int, float]:
     """The prior of each action in the root of the player who searched."""
     trees = agent._trees[0]
     found, child = {}, int(trees.nodes[trees.root].first)
-    while child != tree.NONE:
-        found[int(trees.nodes[child].edge) % tree.MOST_ACTIONS] = float(trees.nodes[child].prior)
+    while child != ismcts.NONE:
+        found[int(trees.nodes[child].edge) % ismcts.MOST_ACTIONS] = float(trees.nodes[child].prior)
         child = int(trees.nodes[child].next)
     return found
 

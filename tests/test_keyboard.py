@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from siberia_experiments.keyboard import Keyboard
+from siberia_experiments.play.keyboard import Keyboard
 from tests.terminal import CTRL_C, CTRL_D, LEFT, UP, Terminal, plain
 
 PROMPT = "line?"
@@ -19,7 +19,7 @@ PROMPT = "line?"
 #: Reads lines until Ctrl-C or Ctrl-D, as often as it is told, and says what it got.
 READS = """
 import sys
-from siberia_experiments.keyboard import Keyboard
+from siberia_experiments.play.keyboard import Keyboard
 for number in range(int(sys.argv[1])):
     try:
         with Keyboard() as keyboard:
@@ -55,7 +55,7 @@ def test_no_ctrl_c_is_lost_right_after_a_prompt_or_a_line(tmp_path: Path) -> Non
 #: the main thread begins to wait.
 UNNOTICED = """
 import _thread, os, sys, threading
-from siberia_experiments.keyboard import Keyboard
+from siberia_experiments.play.keyboard import Keyboard
 if sys.argv[1] == "elsewhere":
     sys.stdout = open(os.devnull, "w")
 try:
@@ -130,7 +130,7 @@ def test_a_terminal_that_cannot_edit_gets_no_controls(tmp_path: Path) -> None:
 #: Reads a line, forgets what else was typed, and compares the terminal's settings with those from before.
 FORGETS = """
 import sys, termios, time
-from siberia_experiments.keyboard import Keyboard
+from siberia_experiments.play.keyboard import Keyboard
 before = termios.tcgetattr(0)
 with Keyboard() as keyboard:
     for _ in range(2):

@@ -10,11 +10,11 @@ import pytest
 
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.learned import LearnedAgent
-from siberia_agents.random_agent import RandomAgent
+from siberia_agents.random import RandomAgent
 from siberia_env.errors import ModelError
 from siberia_env.game import GAMES, find_game
 from siberia_env.sb3 import LEARNER
-from siberia_experiments.league import League, Mix
+from siberia_experiments.training.league import League, Mix
 from tests.test_agents import small_model
 
 TABLES = 4000

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_env import loops, vector
+from siberia_env import vector
 from siberia_env.board.state import PLACE
+from siberia_env.core import engine
 from siberia_env.game import GAMES, MAX_PLAYERS, find_game
 from tests.table import PLAYER_COUNTS
 
@@ -93,7 +94,7 @@ def unchanging(game: str) -> dict[str, set[str]]:
         env = vector.make(game, GAMES_AT_ONCE, players, seed=players, rules=rules[game][players - 2])
         step, actions = env.reset(), np.zeros(GAMES_AT_ONCE, np.int64)
         for draw in range(300):
-            loops.sample_batch(step.mask, step.num_legal, np.uint64(7), draw, actions)
+            engine.sample_batch(step.mask, step.num_legal, np.uint64(7), draw, actions)
             step = env.step(actions)
             if draw % 10:
                 continue

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from tests.mutation import GAMES, explanations, mutants_of
 
 TOY = '''
-from siberia_env.compiled import kernel
+from siberia_env.core.jit import kernel
 
 @kernel
 def refill(stack: int, row: int) -> int:

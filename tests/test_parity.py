@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from siberia_agents.tree import PLAYOUTS
+from siberia_agents.search.ismcts import PLAYOUTS
 from siberia_env.game import GAMES
 from tests.compiling import compile_first
 from tests.parity_games import CASES, SEARCHED
@@ -44,9 +44,9 @@ def test_compiled_and_plain_python_search_the_same_trees(game: str) -> None:
 
 def test_plain_python_really_is_plain() -> None:
     script = (
-        "from siberia_env import loops, compiled; from siberia_env.card import rules; "
+        "from siberia_env.core import engine, jit; from siberia_env.card import rules; "
         "from siberia_env.board import rules as board; "
-        "kernels = loops.step_at, rules.apply, board.apply, loops.apply; "
+        "kernels = engine.step_at, rules.apply, board.apply, engine.apply; "
         "print(compiled.PLAIN_PYTHON, *(type(f).__name__ for f in kernels))"
     )
     assert run_python("-c", script, NUMBA_DISABLE_JIT="1").stdout.split() == ["True", *["function"] * 4]

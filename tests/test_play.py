@@ -22,22 +22,24 @@ import pytest
 from rich.console import Console
 
 from siberia_agents.interface import Agent
-from siberia_agents.random_agent import RandomAgent
-from siberia_agents.search import SearchAgent, SearchResult
-from siberia_env import loops
+from siberia_agents.random import RandomAgent
+from siberia_agents.search.agent import SearchAgent, SearchResult
 from siberia_env.board.components import KINDS as BOARD_KINDS
 from siberia_env.board.state import PLACE
 from siberia_env.card.components import KINDS
+from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.game import GAMES, Variant, find_game, shown
 from siberia_env.record import Record, read_records
 from siberia_env.view import View
-from siberia_experiments import play, saved_games, table
 from siberia_experiments.cli import main
-from siberia_experiments.fitting import fitted
-from siberia_experiments.play import THEME, NotUnderstood, Session, in_background, menu, new_game, understood
-from siberia_experiments.saved_games import load_game, save_game
-from siberia_experiments.table import Option, SeatedGame
+from siberia_experiments.play import saves
+from siberia_experiments.play import seat as table
+from siberia_experiments.play import session as play
+from siberia_experiments.play.layout import fitted
+from siberia_experiments.play.saves import load_game, save_game
+from siberia_experiments.play.seat import Option, SeatedGame
+from siberia_experiments.play.session import THEME, NotUnderstood, Session, in_background, menu, new_game, understood
 from tests.games import GameCase, positions
 from tests.processes import PATIENCE, import_path, outcome
 from tests.terminal import CTRL_C, WIDTH, Terminal, plain
@@ -135,7 +137,7 @@ def a_copy(game: SeatedGame) -> SeatedGame:
 def other_world(game: SeatedGame, generator: int) -> SeatedGame:
     """The same game with what the person can't know dealt anew, by the rules and not by a view."""
     world = a_copy(game)
-    loops.determinize_at(game.variant.rulesets, world.states, 0, game.seat, np.uint64(generator))
+    engine.determinize_at(game.variant.rulesets, world.states, 0, game.seat, np.uint64(generator))
     world._look()
     return world
 
@@ -548,7 +550,7 @@ def resealed(text: str, **changes: Any) -> str:
     """A save that was changed on purpose, with the right digest."""
     content = {**json.loads(text), **changes}
     del content["check"]
-    return json.dumps({**content, "check": saved_games._check(content)})
+    return json.dumps({**content, "check": saves._check(content)})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from siberia_experiments.ratings import ADDED, POINTS, Ratings, places, rate
+from siberia_experiments.tournament.ratings import ADDED, POINTS, Ratings, places, rate
 
 Games = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # entrant, place, deal
 

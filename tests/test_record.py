@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_env import loops
 from siberia_env.board.components import Components as BoardComponents
 from siberia_env.card.components import Components as CardComponents
-from siberia_env.chronicle import Chronicle, chronicle_of
+from siberia_env.common.notation import Chronicle, chronicle_of
+from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError, IllegalActionError, RecordError
 from siberia_env.game import GAMES, Variant, find_game
 from siberia_env.record import (
@@ -291,7 +291,7 @@ def test_with_its_seed_a_record_gives_the_same_states(variant: Variant, seed: in
     assert [(made.states.tobytes(), made.mask.tobytes(), made.action) for made in decisions] == played
     for made, following in pairwise(decisions):
         assert made.after.tobytes() == following.states.tobytes()
-    assert loops.is_over_at(variant.rulesets, decisions[-1].after, 0)
+    assert engine.is_over_at(variant.rulesets, decisions[-1].after, 0)
 
 
 @every_variant

@@ -19,8 +19,8 @@ from siberia_agents.learned import LearnedAgent, load_model, shipped_model
 from siberia_agents.registry import AGENTS, Entry, Option, agent_files, form, make_agent, short_form
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError, ModelError, SiberiaError
 from siberia_env.game import GAMES, find_game
-from siberia_experiments.arena import play_games
 from siberia_experiments.cli import main
+from siberia_experiments.match import play_games
 from tests.processes import ROOT, run_python
 from tests.table import PLAYER_COUNTS
 from tests.test_agents import positions, rewrite, small_model, whole_view

@@ -23,7 +23,7 @@ from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv
 
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.interface import Agent
-from siberia_agents.random_agent import RandomAgent
+from siberia_agents.random import RandomAgent
 from siberia_env import vector
 from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
@@ -37,7 +37,7 @@ from siberia_env.sb3 import (
 )
 from siberia_env.vector import VectorEnv
 from siberia_env.view import view_games
-from siberia_experiments.arena import play_games
+from siberia_experiments.match import play_games
 from tests.games import GameCase
 
 SMALL: dict[str, Any] = {"policy_kwargs": {"net_arch": [16]}, "device": "cpu"}

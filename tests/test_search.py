@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siberia_agents import search, tree
-from siberia_agents.random_agent import RandomAgent
-from siberia_agents.search import SearchAgent, SearchResult, decision_seed
-from siberia_env import loops
+from siberia_agents.random import RandomAgent
+from siberia_agents.search import agent as search
+from siberia_agents.search import ismcts
+from siberia_agents.search.agent import SearchAgent, SearchResult, decision_seed
+from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import Game, Variant, is_secret
 from siberia_env.view import View, view_state
-from siberia_experiments.arena import play_games
+from siberia_experiments.match import play_games
 from tests.board.helpers import Table as BoardTable
 from tests.board.helpers import lay_out as lay_out_board
 from tests.board.test_rules import SIX, about_to
@@ -36,7 +37,7 @@ def decisions(game: Game, players: int, number: int, rules: Any = None, secret: 
     variant, states = positions(game, players, seed=players, rules=rules)
     found = []
     for state in states[:-1]:
-        if not loops.is_chance_at(variant.rulesets, state, 0) and secret in (
+        if not engine.is_chance_at(variant.rulesets, state, 0) and secret in (
             None,
             is_secret(variant.rulesets[0], state[0]),
         ):
@@ -124,10 +125,10 @@ def test_secret_decisions_are_searched_as_the_slow_search_does(players: int, spl
 
 
 @settings(max_examples=200)
-@given(st.lists(st.integers(-5, 300), min_size=2, max_size=4), st.sampled_from(tree.RETURNS), st.floats(0.5, 100))
+@given(st.lists(st.integers(-5, 300), min_size=2, max_size=4), st.sampled_from(ismcts.RETURNS), st.floats(0.5, 100))
 def test_returns_are_what_their_names_say(points: list[int], kind: str, scale: float) -> None:
     returns = np.full(4, np.nan)
-    tree.book_returns(tree.RETURNS.index(kind), scale, np.array(points), len(points), returns)
+    ismcts.book_returns(ismcts.RETURNS.index(kind), scale, np.array(points), len(points), returns)
     assert returns[: len(points)].tolist() == pytest.approx(slow_returns(kind, scale, points))
     assert np.isnan(returns[len(points) :]).all()
     assert 0 <= returns[: len(points)].min() <= returns[: len(points)].max() <= 1
@@ -164,7 +165,7 @@ def test_visits_add_up_and_rank_the_actions(case: GameCase, players: int) -> Non
 def edges(trees: search.Tree, node: int) -> dict[int, int]:
     """Where each edge of a node leads."""
     found, child = {}, int(trees.nodes[node].first)
-    while child != tree.NONE:
+    while child != ismcts.NONE:
         found[int(trees.nodes[child].edge)] = child
         child = int(trees.nodes[child].next)
     return found
@@ -187,14 +188,14 @@ def test_another_players_placing_is_one_edge_and_what_is_shown_then_splits_the_t
     result = agent.search(view)
     trees = agent._trees[0]
     own = edges(trees, view.player)
-    assert set(own) == {view.player * tree.MOST_ACTIONS + action for action in view.legal_actions}
+    assert set(own) == {view.player * ismcts.MOST_ACTIONS + action for action in view.legal_actions}
     for other in range(players - 1):
         ((edge, after),) = edges(trees, other).items()
-        assert edge == tree.UNSEEN
+        assert edge == ismcts.UNSEEN
         assert trees.nodes[after].visits == 200
         shown = edges(trees, after)
         if split:  # what the searching player placed: they know its other placings, and it knows its counters
-            assert all(edge <= tree.SHOWN for edge in shown)
+            assert all(edge <= ismcts.SHOWN for edge in shown)
             if players == 2:
                 assert sorted(trees.nodes[child].visits for child in shown.values()) == sorted(result.visits)
             else:
@@ -202,7 +203,7 @@ def test_another_players_placing_is_one_edge_and_what_is_shown_then_splits_the_t
         else:
             assert all(edge >= 0 for edge in shown)
     after_own = [edge for child in own.values() for edge in edges(trees, child)]
-    assert all((edge <= tree.SHOWN) == split for edge in after_own)
+    assert all((edge <= ismcts.SHOWN) == split for edge in after_own)
 
 
 @EVERY_TABLE
@@ -213,7 +214,7 @@ def test_a_game_without_secrets_has_one_tree(players: int) -> None:
         agent.search(view)
         (trees,) = agent._trees
         assert trees.trees == 1
-        movers |= {edge // tree.MOST_ACTIONS for edge in all_edges(trees)}
+        movers |= {edge // ismcts.MOST_ACTIONS for edge in all_edges(trees)}
     assert movers <= set(range(players))
     assert len(movers) > 1
 
@@ -222,13 +223,13 @@ def test_what_is_shown_has_an_edge_whatever_its_number(monkeypatch: pytest.Monke
     table = lay_out_board(2, drawn={0: SIX})
     while table.player != 1 or table.state.placed < 5:
         table.play("place research")
-    nodes, used = np.zeros(64, tree.NODE), np.zeros(1, np.int64)
-    tree.plant(nodes, used, 2)
-    paths, movers = np.zeros((2, tree.DEEPEST), np.int32), np.zeros(tree.DEEPEST, np.int8)
+    nodes, used = np.zeros(64, ismcts.NODE), np.zeros(1, np.int64)
+    ismcts.plant(nodes, used, 2)
+    paths, movers = np.zeros((2, ismcts.DEEPEST), np.int32), np.zeros(ismcts.DEEPEST, np.int8)
     for number, nodes_used in ((2**31 - 1, 6), (2**31 - 1, 6), (0, 8), (2**31 - 1, 8)):
-        monkeypatch.setattr(tree, "shown", lambda ruleset, state, player, number=number: number)
+        monkeypatch.setattr(ismcts, "shown", lambda ruleset, state, player, number=number: number)
         after = table.copy()
-        tree.take.py_func(
+        ismcts.take.py_func(
             after.variant.rulesets[0],
             after.state,
             after.variant.action_number("place research"),
@@ -242,7 +243,7 @@ def test_what_is_shown_has_an_edge_whatever_its_number(monkeypatch: pytest.Monke
             0,
         )
         assert used[0] == nodes_used
-        assert nodes["edge"][4] <= tree.SHOWN
+        assert nodes["edge"][4] <= ismcts.SHOWN
 
 
 @EVERY_TABLE
@@ -302,7 +303,7 @@ def test_stopping_early_never_changes_the_move(case: GameCase, players: int) -> 
 def test_a_single_legal_action_is_taken_without_a_search(case: GameCase) -> None:
     variant, states = positions(case.game, 2, 3, case.medium)
     for state in states[:-1]:
-        if not loops.is_chance_at(variant.rulesets, state, 0):
+        if not engine.is_chance_at(variant.rulesets, state, 0):
             view = view_state(variant, state, 0)
             if len(view.legal_actions) == 1:
                 break
@@ -354,7 +355,7 @@ def test_threads_share_the_budget_and_add_up(case: GameCase) -> None:
     assert result.simulations == result.visits.sum() == 600
     visits = np.zeros((3, len(view.mask)), np.int64)
     for row, trees in zip(visits, agent._trees, strict=True):
-        tree.root_visits(trees.nodes, trees.root, row)
+        ismcts.root_visits(trees.nodes, trees.root, row)
     assert np.array_equal(visits.sum(axis=0)[result.actions], result.visits)
     assert len({row.tobytes() for row in visits}) == 3  # each with chance of its own
     alone = started(view.variant, 200).search(view)
@@ -372,7 +373,7 @@ def best_move(table: GameTable, simulations: int = 300, **options: Any) -> str:
     return names[started(table.variant, simulations, **options).act(view_state(table.variant, table.states, 0))]
 
 
-@pytest.mark.parametrize("returns", tree.RETURNS)
+@pytest.mark.parametrize("returns", ismcts.RETURNS)
 def test_the_only_winning_action_of_the_last_turn_is_found(returns: str) -> None:
     cards = lay_out_cards(
         hands={0: ["gold/worker", "gold/salesman", "gas/investor", "gas/worker", "oil/investor", "oil/worker"]},
@@ -445,7 +446,7 @@ def test_numbers_are_numbers_whatever_their_kind(case: GameCase) -> None:
     (view,) = decisions(case.game, 2, 1, case.medium)
     whole = started(view.variant, 100, exploration=1, scale=10, split=np.True_)
     assert same(whole.search(view), started(view.variant, 100, exploration=1.0, scale=10.0).search(view))
-    assert len(tree.grow.signatures) <= len(CASES)
+    assert len(ismcts.grow.signatures) <= len(CASES)
 
 
 def test_an_agent_gets_ready_for_the_games_it_is_shown(case: GameCase) -> None:

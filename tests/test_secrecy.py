@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from siberia_agents.interface import Agent
-from siberia_env import loops
+from siberia_env.core import engine
+from siberia_env.core.rng import INCREMENT, MASK, MULTIPLIER_1, MULTIPLIER_2, mix
 from siberia_env.game import GAMES, Variant, find_game
-from siberia_env.generator import INCREMENT, MASK, MULTIPLIER_1, MULTIPLIER_2, mix
 from siberia_env.view import View
-from siberia_experiments import arena, referee
-from siberia_experiments.arena import derived_seed, play_games
+from siberia_experiments import match
+from siberia_experiments.match import derived_seed, play_games
+from siberia_experiments.tournament import game as referee
 from tests.card.helpers import Table
 
 FIRST_GUESSES = range(8)  #: streams and numbers that the attacker tries
@@ -71,8 +72,8 @@ class Thief(Agent):
             for slot, episode in ((0, 0), *((game, 0) for game in range(1, 8)), *((0, game) for game in range(8))):
                 states = variant.new_states()
                 if variant.game.name == "card" or episode == 0:
-                    loops.deal_at(variant.rulesets, states, 0, np.uint64(stream), slot, episode)
-                    loops.observe_at(variant.rulesets, states, 0, 0, observation)
+                    engine.deal_at(variant.rulesets, states, 0, np.uint64(stream), slot, episode)
+                    engine.observe_at(variant.rulesets, states, 0, 0, observation)
                     self.deals[observation.tobytes()] = states
 
     def act(self, view: View) -> int:
@@ -93,7 +94,7 @@ def test_the_mixer_can_be_turned_back() -> None:
 def test_an_agents_seed_does_not_lead_to_the_deal(leaky: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of eight games the thief finds each one if seeds are derived as they once were, and none as they are."""
     if leaky:
-        monkeypatch.setattr(arena, "derived_seed", old_derived_seed)
+        monkeypatch.setattr(match, "derived_seed", old_derived_seed)
     thief = Thief()
     variant = find_game("card").variant(2, {"max_turns": 2})
     play_games(variant, [thief, Thief()], 8, seed=20_261)
@@ -112,7 +113,7 @@ def test_a_tournaments_seeds_do_not_lead_to_the_deal(leaky: bool, monkeypatch: p
         thief = Thief()
         thief.start(variant, referee.derived_seed(agents, game, 0))
         states = variant.new_states()
-        loops.deal_at(variant.rulesets, states, 0, deals, game, 0)
+        engine.deal_at(variant.rulesets, states, 0, deals, game, 0)
         thief.act(referee.view_state(variant, states, 0))
         stolen += len(thief.stolen)
     assert stolen == (8 if leaky else 0)
@@ -144,10 +145,10 @@ def test_the_streams_of_samples_are_not_those_of_games(game: str) -> None:
     variant = find_game(game).variant(3)
     states = variant.new_states()
     for seed in range(50):
-        loops.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
+        engine.deal_at(variant.rulesets, states, 0, np.uint64(seed), 0, 0)
         dealt = states.copy()
         for number in (seed, *range(5)):
             sampled = states.copy()
-            loops.determinize_at(variant.rulesets, sampled, 0, 0, np.uint64(number))
+            engine.determinize_at(variant.rulesets, sampled, 0, 0, np.uint64(number))
             assert sampled[0].tobytes() != dealt[0].tobytes()
             assert sampled[0].generator != dealt[0].generator

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_env import loops
 from siberia_env.board import state as board
 from siberia_env.board.actions import ACT
 from siberia_env.card import state as card
 from siberia_env.card.components import HAND_LIMIT, NUM_KINDS
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.core import engine
 from siberia_env.game import GAMES, Variant, find_game
-from siberia_env.tables import NUM_RESOURCES
 from tests import broken_card, soak, soak_loop
 from tests.board.invariants import BoardInvariant
 from tests.card.invariants import CardInvariant
@@ -71,17 +71,17 @@ def moments(game: str) -> tuple[Moment, ...]:
         states, mask = variant.new_states(2), np.zeros(variant.game.num_actions, np.int8)
         for style in soak.styles_of(game)[:3]:
             avoided = np.array([bool(style) and name.startswith(style) for name in variant.action_names])
-            loops.deal_at(variant.rulesets, states, 1, np.uint64(number), 0, 0)
+            engine.deal_at(variant.rulesets, states, 1, np.uint64(number), 0, 0)
             ledger = np.zeros(soak_loop.LEDGER_SIZE, np.int64)
-            while not loops.is_over_at(variant.rulesets, states, 1):
+            while not engine.is_over_at(variant.rulesets, states, 1):
                 states[0] = states[1]
-                loops.legal_at(variant.rulesets, states, 0, mask)
+                engine.legal_at(variant.rulesets, states, 0, mask)
                 weights = mask * np.where(avoided, 0.1, 1.0)
                 action = int(rng.choice(len(mask), p=weights / weights.sum()))
                 moment = Moment(variant, states.copy(), action, ledger.copy())
-                loops.advance_at(variant.rulesets, moment.states, 1, action)
-                while loops.is_chance_at(variant.rulesets, moment.states, 1):
-                    loops.resolve_at(variant.rulesets, moment.states, 1)
+                engine.advance_at(variant.rulesets, moment.states, 1, action)
+                while engine.is_chance_at(variant.rulesets, moment.states, 1):
+                    engine.resolve_at(variant.rulesets, moment.states, 1)
                 found.append(moment.copy())
                 assert moment.broken() == 0
                 states, ledger = moment.states, moment.ledger

@@ -21,19 +21,19 @@ import pytest
 from rich.console import Console
 
 from siberia_agents import learned as learned_module
-from siberia_env import loops
+from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import GAMES, Variant, find_game
-from siberia_experiments import ledger as ledger_module
-from siberia_experiments import referee as referee_module
-from siberia_experiments.arena import derived_seed, wilson
 from siberia_experiments.cli import main
-from siberia_experiments.ledger import Ledger
-from siberia_experiments.pictures import draw, ratings
-from siberia_experiments.referee import NOBODY, Clock, Referee, Result, Setting, Task
-from siberia_experiments.standings import COLUMNS, Played, first_reasons, wilson_of_deals
-from siberia_experiments.tournament import Outcome, Schedule, Tournament, line_ups, rounding
-from siberia_experiments.tournament_tables import tables
+from siberia_experiments.match import derived_seed, wilson
+from siberia_experiments.plots import draw, ratings
+from siberia_experiments.tournament import game as referee_module
+from siberia_experiments.tournament import store as ledger_module
+from siberia_experiments.tournament.game import NOBODY, Clock, Referee, Result, Setting, Task
+from siberia_experiments.tournament.run import Outcome, Schedule, Tournament, line_ups, rounding
+from siberia_experiments.tournament.store import Ledger
+from siberia_experiments.tournament.summary import COLUMNS, Played, first_reasons, wilson_of_deals
+from siberia_experiments.tournament.tables import tables
 from tests import faulty
 from tests.compiling import compile_first
 from tests.games import GameCase
@@ -130,7 +130,7 @@ def test_seat_orders_of_a_block_share_the_deal(case: GameCase, monkeypatch: pyte
     assert len(set.union(*deals)) == schedule.blocks
     expected = case.game.variant(3, case.short).new_states()
     seed = np.uint64(derived_seed(4, referee_module.DEALS, 0))
-    loops.deal_at(table.setting.variant.rulesets, expected, 0, seed, 1, 0)
+    engine.deal_at(table.setting.variant.rulesets, expected, 0, seed, 1, 0)
     assert deals[1] == {expected.tobytes()}
 
 
@@ -528,7 +528,7 @@ def test_the_games_of_changed_agents_are_played_anew_and_no_others(
     assert main([*line, "new"]) == 0
     assert (Path("new") / "games.csv").read_bytes() == (Path("it") / "games.csv").read_bytes()
     capsys.readouterr()
-    monkeypatch.setattr("siberia_experiments.tournament.Workers", None)  # nothing is left to play
+    monkeypatch.setattr("siberia_experiments.tournament.run.Workers", None)  # nothing is left to play
     assert main([*line, "it"]) == 0
     assert "changed" not in capsys.readouterr().out
 
@@ -785,7 +785,7 @@ def test_a_killed_tournament_goes_on(
 
     assert "201 games (200 asked for, rounded up to whole deals): 67 deals" in printed
     assert {"ratings.png", "scores.png", "seats.png", "summary.csv"} <= {path.name for path in folder.iterdir()}
-    monkeypatch.setattr("siberia_experiments.tournament.Workers", None)  # nothing is left to play
+    monkeypatch.setattr("siberia_experiments.tournament.run.Workers", None)  # nothing is left to play
     files = contents(folder)
     assert main(line) == 0
     assert capsys.readouterr().out == printed
@@ -913,7 +913,7 @@ def test_without_matplotlib_there_are_no_pictures_and_a_line_says_so(
     write(*some)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.delitem(sys.modules, "siberia_experiments.pictures")
+    monkeypatch.delitem(sys.modules, "siberia_experiments.plots")
     line = f"tournament card --agents random,{FAULTY}raise,greedy --games 12 --seed 3 --rules max_turns=8 --out it"
     assert main(line.split()) == 0
     assert "no pictures: drawing pictures needs the optional extra 'train'" in " ".join(capsys.readouterr().out.split())

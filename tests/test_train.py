@@ -22,9 +22,16 @@ import torch as th
 from siberia_agents.learned import FORMAT, load_model
 from siberia_env.errors import ConfigurationError, ModelError, SiberiaError
 from siberia_env.game import GAMES, find_game
-from siberia_experiments import train
-from siberia_experiments.league import Mix
-from siberia_experiments.train import GAME_SETTINGS, Progress, Training, TrainOptions, checkpoint_path, draw_curve
+from siberia_experiments.training import run as train
+from siberia_experiments.training.league import Mix
+from siberia_experiments.training.run import (
+    GAME_SETTINGS,
+    Progress,
+    Training,
+    TrainOptions,
+    checkpoint_path,
+    draw_curve,
+)
 from tests.processes import PATIENCE, import_path, wait_until
 
 both_games = pytest.mark.parametrize("game", GAMES)
@@ -249,7 +256,7 @@ RUN = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from siberia_experiments import train
+from siberia_experiments.training import run as train
 from tests.test_train import TINY
 train.NEW_PAST_SELF = 2
 for _ in train.Training(replace(TINY, game=sys.argv[1]), Path(sys.argv[2])).run():

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_env import loops, vector
+from siberia_env import vector
+from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError, IllegalActionError, SiberiaError
 from siberia_env.vector import Step
 from tests.games import CASES, GameCase
@@ -63,7 +64,7 @@ def test_shapes_and_types(case: GameCase, players: int) -> None:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-@pytest.mark.parametrize("reward", loops.REWARDS)
+@pytest.mark.parametrize("reward", engine.REWARDS)
 def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(case: GameCase, players: int, reward: str) -> None:
     """Beside each slot the same games are played one by one, with single-game kernels."""
     games, game = 3, case.game
@@ -72,21 +73,21 @@ def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(case: GameCase, pl
     step = env.reset()
     single, episodes, lengths = variant.new_states(games), [0] * games, [0] * games
     for slot in range(games):
-        loops.deal_at(variant.rulesets, single, slot, np.uint64(9), slot, 0)
+        engine.deal_at(variant.rulesets, single, slot, np.uint64(9), slot, 0)
     observation, mask = np.zeros(game.observation_size, np.float32), np.zeros(game.num_actions, np.int8)
     ended = paid = 0
     for draw in range(case.medium_steps):
         actions = pick(step, draw)
         step = env.step(actions)
         for slot in range(games):
-            answer = loops.step_at(variant.rulesets, single, slot, int(actions[slot]), observation, mask)
+            answer = engine.step_at(variant.rulesets, single, slot, int(actions[slot]), observation, mask)
             lengths[slot] += 1
-            assert answer != loops.ILLEGAL
-            assert step.terminated[slot] == (answer == loops.FINISHED)
-            if answer == loops.FINISHED:
+            assert answer != engine.ILLEGAL
+            assert step.terminated[slot] == (answer == engine.FINISHED)
+            if answer == engine.FINISHED:
                 ended += 1
                 scores = np.zeros(players, np.int64)
-                loops.scores_at(variant.rulesets, single, slot, scores)
+                engine.scores_at(variant.rulesets, single, slot, scores)
                 assert step.final_scores[slot].tolist() == scores.tolist()
                 assert step.final_winners[slot].tolist() == (scores == scores.max()).astype(int).tolist()
                 assert step.final_length[slot] == lengths[slot]
@@ -94,14 +95,14 @@ def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(case: GameCase, pl
                 np.testing.assert_allclose(step.reward[slot], slow_reward(reward, scores), rtol=1e-6)
                 paid += step.reward[slot].any()
                 episodes[slot], lengths[slot] = episodes[slot] + 1, 0
-                loops.deal_at(variant.rulesets, single, slot, np.uint64(9), slot, episodes[slot])
+                engine.deal_at(variant.rulesets, single, slot, np.uint64(9), slot, episodes[slot])
             else:
                 assert not step.reward[slot].any()
-            player = loops.current_player_at(variant.rulesets, single, slot)
-            loops.observe_at(variant.rulesets, single, slot, player, observation)
+            player = engine.current_player_at(variant.rulesets, single, slot)
+            engine.observe_at(variant.rulesets, single, slot, player, observation)
             assert step.player[slot] == player
             assert np.array_equal(step.observation[slot], observation)
-            loops.legal_at(variant.rulesets, single, slot, mask)
+            engine.legal_at(variant.rulesets, single, slot, mask)
             assert np.array_equal(step.mask[slot], mask)
         assert env.states.tobytes() == single.tobytes()
     assert ended > 3 * games
@@ -203,7 +204,7 @@ def test_slots_and_episodes_are_different_games(case: GameCase) -> None:
     variant = case.game.variant(2)
     states = variant.new_states(300)
     for i in range(300):
-        loops.deal_at(variant.rulesets, states, i, np.uint64(0), i % 20, i // 20)
+        engine.deal_at(variant.rulesets, states, i, np.uint64(0), i % 20, i // 20)
     assert len({row.tobytes() for row in states[case.dealt]}) == 300
     assert len(set(states["generator"].tolist())) == 300
 
@@ -271,7 +272,7 @@ def test_any_seat_can_be_observed(case: GameCase) -> None:
     for seat in range(3):
         assert env.observe(np.full(5, seat), out=out) is out
         for row in range(5):
-            loops.observe_at(env.variant.rulesets, env.states, row, seat, single)
+            engine.observe_at(env.variant.rulesets, env.states, row, seat, single)
             assert np.array_equal(out[row], single)
 
 
@@ -442,7 +443,7 @@ def test_closing_twice_is_harmless_and_the_games_go_on(case: GameCase) -> None:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-@pytest.mark.parametrize("reward", loops.REWARDS)
+@pytest.mark.parametrize("reward", engine.REWARDS)
 def test_the_standing_is_what_the_games_would_pay_if_they_ended_now(case: GameCase, players: int, reward: str) -> None:
     env = vector.make(case.name, num_envs=4, num_players=players, seed=6, reward=reward)
     step = env.reset()
@@ -457,8 +458,8 @@ def test_the_standing_is_what_the_games_would_pay_if_they_ended_now(case: GameCa
     totals = env.states[case.score][:, :players].astype(np.int64)
     winners, paid = np.zeros(players, np.int8), np.zeros(players, np.float32)
     for row in range(4):
-        count = loops.winner_flags(totals[row], players, winners)
-        loops.reward_of(loops.REWARDS.index(reward), totals[row], winners, count, players, paid)
+        count = engine.winner_flags(totals[row], players, winners)
+        engine.reward_of(engine.REWARDS.index(reward), totals[row], winners, count, players, paid)
         assert np.array_equal(standing[row], paid)
     assert len(np.unique(standing)) > 1
     assert env.states.tobytes() == before

@@ -29,7 +29,7 @@ from siberia_env.board.components import (
 )
 from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.state import CHOOSE_SIDE, State
-from siberia_env.tables import NUM_RESOURCES, RESOURCES
+from siberia_env.common.components import NUM_RESOURCES, RESOURCES
 
 #: B23: the counters that can lie at each action, as (action, kind): its own, and a manager as a wildcard (B16).
 LYING: tuple[tuple[int, int], ...] = tuple(

@@ -47,7 +47,7 @@ GAME = Game(
     action_names=actions.action_names,
     other_names=actions.other_names,
     names_in_play=actions.names_in_play,
-    chronicle="siberia_env.board.chronicle",
+    chronicle="siberia_env.board.notation",
     render="siberia_env.board.render",
     has_secrets=True,
 )

@@ -62,9 +62,10 @@ from siberia_env.board.state import (
     Ruleset,
     State,
 )
-from siberia_env.compiled import kernel, kernel_part, stack_array
-from siberia_env.game import MAX_PLAYERS, Block, block_scales, block_slices
-from siberia_env.lanes import (
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.common.observation import PLAYER_COUNTS, scaled, seat_of, seated
+from siberia_env.core.jit import kernel, kernel_part, stack_array
+from siberia_env.core.simd import (
     add_bits,
     copy_row,
     count_members,
@@ -74,8 +75,7 @@ from siberia_env.lanes import (
     spread_bits,
     subtract_row,
 )
-from siberia_env.observing import PLAYER_COUNTS, scaled, seat_of, seated
-from siberia_env.tables import NUM_RESOURCES
+from siberia_env.game import MAX_PLAYERS, Block, block_scales, block_slices
 
 # With the box's own tables no quantity exceeds its unit, but for `empty_reserves`, of which three end the game, and
 # for money in games between players of very unequal strength.

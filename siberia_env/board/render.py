@@ -56,9 +56,20 @@ from siberia_env.board.state import (
     Ruleset,
     State,
 )
+from siberia_env.common.components import NUM_RESOURCES, RESOURCES
+from siberia_env.common.render import (
+    WIDTH,
+    boxed,
+    counted,
+    dollars,
+    game_over,
+    heading,
+    inventory,
+    seat_name,
+    seen_by,
+    wrapped,
+)
 from siberia_env.game import States, Variant
-from siberia_env.tables import NUM_RESOURCES, RESOURCES
-from siberia_env.text import WIDTH, boxed, counted, dollars, game_over, heading, inventory, seat_name, seen_by, wrapped
 
 #: The map of `DEFAULT_AREAS` and `DEFAULT_ARROWS`; two lines below each name are filled in. A test follows its lines.
 DRAWN_MAP = """\

@@ -95,11 +95,11 @@ from siberia_env.board.state import (
     Ruleset,
     State,
 )
-from siberia_env.compiled import kernel, stack_array
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.core.jit import kernel, stack_array
+from siberia_env.core.rng import draw_below, mix, sample_stream, scale, shuffle
+from siberia_env.core.simd import bit_count, take_ranked
 from siberia_env.game import MAX_PLAYERS
-from siberia_env.generator import draw_below, mix, sample_stream, scale, shuffle
-from siberia_env.lanes import bit_count, take_ranked
-from siberia_env.tables import NUM_RESOURCES
 
 # ---------------------------------------------------------------- setup
 

@@ -22,8 +22,8 @@ from siberia_env.board.components import (
     NUM_PLACES,
     SPACES,
 )
+from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.game import MAX_PLAYERS
-from siberia_env.tables import NUM_RESOURCES
 
 #: A record of `STATE`, and of the ruleset: numba and numpy know their fields, type checkers don't.
 State: TypeAlias = Any

@@ -6,7 +6,7 @@ One `Discrete` space. The order is that of CHOICES below; a test holds the table
 from __future__ import annotations
 
 from siberia_env.card.components import KINDS, NUM_KINDS, NUM_SYMBOLS, ROW_SLOTS, SYMBOLS
-from siberia_env.tables import NUM_RESOURCES, RESOURCES
+from siberia_env.common.components import NUM_RESOURCES, RESOURCES
 
 MOST_DRAWN = 2  #: C9
 

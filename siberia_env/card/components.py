@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from siberia_env.errors import ConfigurationError
-from siberia_env.tables import (
+from siberia_env.common.components import (
     DEFAULT_SALESMAN_VALUES,
     MAX_VALUE,
     NUM_RESOURCES,
@@ -31,6 +30,7 @@ from siberia_env.tables import (
     check_tables,
     read_json,
 )
+from siberia_env.errors import ConfigurationError
 
 PERSONS = ("worker", "salesman", "investor")  #: C1
 SYMBOLS = RESOURCES + PERSONS  #: what an action card can show; the order of all tables by symbol

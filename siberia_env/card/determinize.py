@@ -26,11 +26,11 @@ import numpy as np
 from siberia_env.card.components import ACTION_CARDS, NUM_KINDS, NUM_PERSONS, RESOURCE_CARDS, ROW_SLOTS
 from siberia_env.card.rules import know_held_cards, may_reveal, see_payment, shows, symbol_of
 from siberia_env.card.state import FIRST_CARD, PAYING, SECOND_CARD, Ruleset, State
-from siberia_env.compiled import kernel, stack_array
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.core.jit import kernel, stack_array
+from siberia_env.core.rng import draw_below, sample_stream, shuffle
+from siberia_env.core.simd import bit_count
 from siberia_env.game import MAX_PLAYERS
-from siberia_env.generator import draw_below, sample_stream, shuffle
-from siberia_env.lanes import bit_count
-from siberia_env.tables import NUM_RESOURCES
 
 STRICT_TRIES = 6  #: deals thrown away because a payment did not use the oldest card, before `improve` takes over
 SWEEPS = 2  #: how often `improve` offers each place another card

@@ -45,6 +45,6 @@ GAME = Game(
     read_components=read_components,
     make_ruleset=make_ruleset,
     action_names=lambda components: ACTION_NAMES,
-    chronicle="siberia_env.card.chronicle",
+    chronicle="siberia_env.card.notation",
     render="siberia_env.card.render",
 )

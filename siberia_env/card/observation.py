@@ -46,10 +46,10 @@ from siberia_env.card.rules import (
     worker_on_offer,
 )
 from siberia_env.card.state import CHOOSE, DISCOVER, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, Ruleset, State
-from siberia_env.compiled import kernel, kernel_part, stack_array
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.common.observation import PLAYER_COUNTS, scaled, seat_of, seated
+from siberia_env.core.jit import kernel, kernel_part, stack_array
 from siberia_env.game import MAX_PLAYERS, Block, block_scales, block_slices
-from siberia_env.observing import PLAYER_COUNTS, scaled, seat_of, seated
-from siberia_env.tables import NUM_RESOURCES
 
 NUM_PHASES = len((DISCOVER, CHOOSE, PAYING))
 NUM_PAYMENT_STEPS = 3

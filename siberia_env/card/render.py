@@ -28,9 +28,19 @@ from siberia_env.card.state import (
     Ruleset,
     State,
 )
+from siberia_env.common.components import NUM_RESOURCES, RESOURCES
+from siberia_env.common.render import (
+    boxed,
+    counted,
+    dollars,
+    game_over,
+    heading,
+    inventory,
+    seat_name,
+    seen_by,
+    wrapped,
+)
 from siberia_env.game import States, Variant
-from siberia_env.tables import NUM_RESOURCES, RESOURCES
-from siberia_env.text import boxed, counted, dollars, game_over, heading, inventory, seat_name, seen_by, wrapped
 
 SLOT_WIDTH = 9
 LABEL_WIDTH = 9

@@ -56,10 +56,10 @@ from siberia_env.card.state import (
     Ruleset,
     State,
 )
-from siberia_env.compiled import kernel
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.core.jit import kernel
+from siberia_env.core.rng import shuffle
 from siberia_env.game import MAX_PLAYERS
-from siberia_env.generator import shuffle
-from siberia_env.tables import NUM_RESOURCES
 
 # ---------------------------------------------------------------- setup
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from siberia_env.board.components import ACTIONS
 from siberia_env.board.state import CHOOSE_SIDE, PLACE
-from siberia_env.tables import RESOURCES
+from siberia_env.common.components import RESOURCES
 from tests.board.helpers import GIVEN_SIDES, Table
 from tests.playthrough import tell
 from tests.table import PLAYER_COUNTS

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from siberia_env import loops
 from siberia_env.board.components import ACTIONS, KINDS, START, VLADIVOSTOK, all_exchanges
 from siberia_env.board.game import GAME
 from siberia_env.board.rules import begin_turn, end_turn
@@ -34,8 +33,9 @@ from siberia_env.board.state import (
     PLACE,
     TURN,
 )
+from siberia_env.common.components import RESOURCES
+from siberia_env.core import engine
 from siberia_env.game import MAX_PLAYERS, Variant
-from siberia_env.tables import RESOURCES
 from tests.table import GameTable
 
 FIRST_SIDES = ["Tokyo", "London", "Shanghai", "Sydney", "Zurich"]
@@ -82,10 +82,10 @@ class Table(GameTable):
         return other
 
     def step(self, action: int) -> int:
-        """Take the action of that number; what `loops.step_at` returns."""
+        """Take the action of that number; what `engine.step_at` returns."""
         before, prices = self.states.copy(), self.prices(self.player)
         answer = super().step(action)
-        if answer != loops.ILLEGAL:
+        if answer != engine.ILLEGAL:
             self.ledger.book(before[0], self.state, prices)
         return answer
 

@@ -56,9 +56,9 @@ from siberia_env.board.state import (
     TAKE_PAWN,
     TURN,
 )
-from siberia_env.compiled import kernel, stack_array
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.core.jit import kernel, stack_array
 from siberia_env.game import MAX_PLAYERS, register
-from siberia_env.tables import NUM_RESOURCES
 
 COLUMNS = RESEARCH_MANAGERS + 1  #: what research counters call for: a resource each, then managers
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from siberia_env.board.components import ACTIONS, KINDS, START, Components
 from siberia_env.board.state import NOTHING
+from siberia_env.common.components import RESOURCES
 from siberia_env.game import Block
-from siberia_env.tables import RESOURCES
 from tests.board.helpers import Table
 
 SEATS = 4

@@ -27,8 +27,8 @@ from siberia_env.board.components import (
     read_components,
 )
 from siberia_env.board.game import GAME
+from siberia_env.common.components import RESOURCES
 from siberia_env.errors import ConfigurationError
-from siberia_env.tables import RESOURCES
 from tests.board.helpers import Table, check_everything
 
 Change = Callable[[dict[str, Any]], None]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_env import loops
 from siberia_env.board.components import ACTIONS, KINDS, Components
 from siberia_env.board.state import EMPTY
+from siberia_env.core import engine
 from tests.board.helpers import DRAWN, SPACES, Table, actions_of, check_everything, lay_out
 from tests.board.slow_observation import PHASES
 from tests.board.varied import BOXES, STYLES, play_through
@@ -342,15 +342,15 @@ def test_while_a_draw_is_due(players: int) -> None:
     waiting = 0
     for action in play_through(table, np.random.default_rng(0), STYLES[0], 300):
         before = table.copy()
-        loops.advance_at(before.variant.rulesets, before.states, 0, action)
-        if not loops.is_chance_at(before.variant.rulesets, before.states, 0):
+        engine.advance_at(before.variant.rulesets, before.states, 0, action)
+        if not engine.is_chance_at(before.variant.rulesets, before.states, 0):
             continue
         waiting += 1
         for viewer in range(players):
             guess = before.determinized(viewer, 8)
-            assert loops.is_chance_at(guess.variant.rulesets, guess.states, 0)
+            assert engine.is_chance_at(guess.variant.rulesets, guess.states, 0)
             assert guess.observe(viewer).tobytes() == before.observe(viewer).tobytes()
-            loops.resolve_at(guess.variant.rulesets, guess.states, 0)
+            engine.resolve_at(guess.variant.rulesets, guess.states, 0)
             assert np.all(guess.state.drawn[:players] != EMPTY)
             check_everything(guess)
     assert waiting > 1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_agents.board_heuristic import (
+from siberia_agents.board.heuristic import (
     COUNTERS_DRAWN,
     COUNTS,
     FINDS,
@@ -24,14 +24,15 @@ from siberia_agents.board_heuristic import (
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.heuristic import HeuristicAgent, heuristic_at, heuristic_batch
 from siberia_agents.interface import Agent
-from siberia_agents.random_agent import RandomAgent
-from siberia_env import loops, vector
+from siberia_agents.random import RandomAgent
+from siberia_env import vector
 from siberia_env.board.actions import PLACE_RESEARCH
 from siberia_env.board.components import GAS, LOGISTICIAN, MANAGER, MANAGER_COUNTER, NUM_ACTIONS, SPACES
 from siberia_env.board.game import GAME
 from siberia_env.board.state import AT_RESEARCH, CHOOSE_SIDE, DRAW, PLACE
-from siberia_env.tables import NUM_RESOURCES
-from siberia_experiments.arena import play_games
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.core import engine
+from siberia_experiments.match import play_games
 from tests.board.helpers import Table, lay_out
 from tests.board.varied import BOXES
 from tests.processes import run_python
@@ -64,7 +65,7 @@ def test_the_choice_is_the_same_over_a_hundred_determinizations(players: int) ->
             if tried[phase] < 20:
                 tried[phase] += 1
                 sampled = np.repeat(env.states[row : row + 1], samples)
-                loops.determinize_batch(
+                engine.determinize_batch(
                     env.variant.rulesets, sampled, np.repeat(step.player[row], samples), np.uint64(row)
                 )
                 heuristic_batch(
@@ -72,7 +73,7 @@ def test_the_choice_is_the_same_over_a_hundred_determinizations(players: int) ->
                 )
                 assert set(actions.tolist()) == {plan[row]}
                 sampled_otherwise += len(set(without_generator(sampled))) > 1
-        loops.sample_batch(step.mask, step.num_legal, np.uint64(5), draw, chance)
+        engine.sample_batch(step.mask, step.num_legal, np.uint64(5), draw, chance)
         step = env.step(np.where((np.arange(env.num_envs) + draw) % 4 == 0, chance, plan))
     assert set(tried) == set(range(CHOOSE_SIDE, DRAW))
     assert sampled_otherwise > 0.8 * tried.total()

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siberia_env import loops
 from siberia_env.board.components import ACTIONS, ALL_EXCHANGES, KINDS, START, Components, components_from_json
 from siberia_env.board.game import GAME
 from siberia_env.board.rules import open_box
 from siberia_env.board.state import EMPTY, NOTHING
+from siberia_env.common.components import RESOURCES
+from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError
-from siberia_env.tables import RESOURCES
 from tests.board.helpers import ALL_SIDES, Table, check_everything
 from tests.board.slow_observation import (
     PHASES,
@@ -222,10 +222,10 @@ def test_hundreds_of_games_come_to_their_end(players: int, salesman_cards: bool)
         variant = GAME.variant(players, {"salesman_cards": salesman_cards, "max_rounds": 30}, box)
         states, rulesets = variant.new_states(games), variant.rulesets
         for game in range(games):
-            loops.deal_at(rulesets, states, game, np.uint64(77), game, 0)
-            assert loops.random_playout(rulesets, states, game, mask, np.uint64(game)) > 0
-            assert loops.is_over_at(rulesets, states, game)
-            assert loops.legal_at(rulesets, states, game, mask) == 0
+            engine.deal_at(rulesets, states, game, np.uint64(77), game, 0)
+            assert engine.random_playout(rulesets, states, game, mask, np.uint64(game)) > 0
+            assert engine.is_over_at(rulesets, states, game)
+            assert engine.legal_at(rulesets, states, game, mask) == 0
         truncated = states["truncated"] == 1
         areas_to_end = min(8, len(box.areas))
         due = (states["exhausted"] >= areas_to_end) | ((states["reserve"] == 0).sum(axis=1) >= 3)
@@ -277,7 +277,7 @@ def test_B8_the_areas_are_filled_as_brute_force_says() -> None:
     table = Table(GAME.variant(2, None, box))
     counts: Counter[Any] = Counter()
     for game in range(4000):
-        loops.deal_at(table.variant.rulesets, table.states, 0, np.uint64(5), 0, game)
+        engine.deal_at(table.variant.rulesets, table.states, 0, np.uint64(5), 0, game)
         counts[tuple(tuple(sorted(table.cubes(area))) for area in table.areas)] += 1
     assert_fair(counts, weights)
 
@@ -302,11 +302,11 @@ def test_forcing_the_setup_that_fell_gives_the_same_state(players: int, sides: A
         table = Table(variant)
         open_box(variant.rulesets[0], table.states[0])
         table.state.generator = seed
-        assert loops.is_chance_at(variant.rulesets, table.states, 0)
-        assert loops.legal_at(variant.rulesets, table.states, 0, np.zeros(GAME.num_actions, np.int8)) == 0
+        assert engine.is_chance_at(variant.rulesets, table.states, 0)
+        assert engine.legal_at(variant.rulesets, table.states, 0, np.zeros(GAME.num_actions, np.int8)) == 0
         forced = table.states.copy()
-        loops.resolve_at(variant.rulesets, table.states, 0)
-        loops.force_at(variant.rulesets, forced, 0, setup_of(table))
+        engine.resolve_at(variant.rulesets, table.states, 0)
+        engine.force_at(variant.rulesets, forced, 0, setup_of(table))
         assert forced[0].generator == seed != table.state.generator
         forced[0].generator = table.state.generator
         assert forced.tobytes() == table.states.tobytes()
@@ -320,18 +320,18 @@ def test_forcing_the_counters_that_fell_gives_the_same_state(players: int, style
     draws = 0
     for action in play_through(table, np.random.default_rng(3), style, 500):
         waiting = table.states.copy()
-        loops.advance_at(variant.rulesets, waiting, 0, action)
-        if loops.is_chance_at(variant.rulesets, waiting, 0):
+        engine.advance_at(variant.rulesets, waiting, 0, action)
+        if engine.is_chance_at(variant.rulesets, waiting, 0):
             draws += 1
-            assert not loops.is_over_at(variant.rulesets, waiting, 0)
-            assert loops.legal_at(variant.rulesets, waiting, 0, np.zeros(GAME.num_actions, np.int8)) == 0
+            assert not engine.is_over_at(variant.rulesets, waiting, 0)
+            assert engine.legal_at(variant.rulesets, waiting, 0, np.zeros(GAME.num_actions, np.int8)) == 0
             resolved = waiting.copy()
-            loops.resolve_at(variant.rulesets, resolved, 0)
+            engine.resolve_at(variant.rulesets, resolved, 0)
             start = int(waiting[0].start)
             outcome = np.full(GAME.outcome_size, -1, np.int8)
             order = [(start + seat) % players for seat in range(players)]
             outcome[: 6 * players] = [kind for player in order for kind in resolved[0].drawn[player][::-1]]
-            loops.force_at(variant.rulesets, waiting, 0, outcome)
+            engine.force_at(variant.rulesets, waiting, 0, outcome)
             assert waiting[0].generator != resolved[0].generator
             waiting[0].generator = resolved[0].generator
             assert waiting.tobytes() == resolved.tobytes()

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siberia_agents.heuristic import heuristic_at, heuristic_batch
-from siberia_env import loops, vector
+from siberia_env import vector
 from siberia_env.board.components import ACTIONS, KINDS, Components
 from siberia_env.board.game import GAME
+from siberia_env.common.components import RESOURCES
+from siberia_env.core import engine
 from siberia_env.game import block_slices
-from siberia_env.tables import RESOURCES
 from tests.board.helpers import Table, lay_out
 from tests.board.slow_observation import (
     DECISIONS,
@@ -169,7 +170,7 @@ def test_every_number_varies_but_those_that_the_box_fixes() -> None:
             for seen in (step.observation, env.observe((step.player + 1) % players)):
                 low, high = np.minimum(low, seen.min(axis=0)), np.maximum(high, seen.max(axis=0))
             heuristic_batch(env.variant.rulesets, env.states, step.mask, plan)
-            loops.sample_batch(step.mask, step.num_legal, np.uint64(9), draw, chance)
+            engine.sample_batch(step.mask, step.num_legal, np.uint64(9), draw, chance)
             step = env.step(np.where((np.arange(games) + step.player) % 2 == 0, plan, chance))
     constant = {
         (name, tuple(int(place) for place in index))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_env import loops
 from siberia_env.board import render
 from siberia_env.board.components import (
     ACTIONS,
@@ -34,9 +33,10 @@ from siberia_env.board.state import (
     PLACE,
     SETUP,
 )
+from siberia_env.common.components import RESOURCES
+from siberia_env.common.render import WIDTH
+from siberia_env.core import engine
 from siberia_env.game import States, Variant
-from siberia_env.tables import RESOURCES
-from siberia_env.text import WIDTH
 from tests.games import positions
 from tests.table import PLAYER_COUNTS
 
@@ -486,13 +486,13 @@ def test_B29_positions_a_player_cannot_tell_apart_have_the_same_text(players: in
     variant, found = positions(GAME, players, seed=players, rules={"salesman_cards": True})
     differences = 0
     for number, states in enumerate(found[:-1:7]):
-        if loops.is_chance_at(variant.rulesets, states, 0):
+        if engine.is_chance_at(variant.rulesets, states, 0):
             continue
         for viewer in range(players):
             text = render.ansi(variant, states, 0, viewer)
             for seed in range(2):
                 sample = states.copy()
-                loops.determinize_at(variant.rulesets, sample, 0, viewer, np.uint64(1000 * number + seed))
+                engine.determinize_at(variant.rulesets, sample, 0, viewer, np.uint64(1000 * number + seed))
                 assert render.ansi(variant, sample, 0, viewer) == text
                 differences += render.ansi(variant, sample, 0, None) != render.ansi(variant, states, 0, None)
     assert differences > 50  # there was something to hide

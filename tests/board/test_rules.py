@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_env import loops
 from siberia_env.board.components import ACTIONS, DEFAULT_AREAS, KINDS, Components
 from siberia_env.board.game import GAME
 from siberia_env.board.rules import open_box, open_price
@@ -26,10 +25,11 @@ from siberia_env.board.state import (
     SETUP,
     TURN,
 )
+from siberia_env.common.components import RESOURCES
+from siberia_env.core import engine
+from siberia_env.core.rng import advance, mix, sample_stream, scramble
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import is_secret, shown
-from siberia_env.generator import advance, mix, sample_stream, scramble
-from siberia_env.tables import RESOURCES
 from tests.board.helpers import FIRST_SIDES, Table, actions_of, check_everything, lay_out, open_game
 from tests.board.test_components import box, box_with_map, line_of_areas
 from tests.table import PLAYER_COUNTS, check_mask
@@ -213,7 +213,7 @@ def test_B10_a_new_game_owes_nothing_to_the_one_before() -> None:
     fresh = Table.deal(3, {"sides": "random", "salesman_cards": True}, seed=8)
     used = Table(fresh.variant)
     used.states.view(np.uint8)[:] = np.random.default_rng(0).integers(0, 256, used.states.nbytes, np.uint8)
-    loops.deal_at(used.variant.rulesets, used.states, 0, np.uint64(8), 0, 0)
+    engine.deal_at(used.variant.rulesets, used.states, 0, np.uint64(8), 0, 0)
     assert used.states.tobytes() == fresh.states.tobytes()
 
 
@@ -1507,7 +1507,7 @@ def test_B24_most_money_wins_and_equal_money_shares_the_win() -> None:
         assert table.over
         assert table.scores() == list(money)
         flags = np.zeros(3, np.int8)
-        loops.winner_flags(np.array(table.scores()), 3, flags)
+        engine.winner_flags(np.array(table.scores()), 3, flags)
         assert flags.tolist() == winners
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from siberia_env.board.components import ACTIONS, KINDS, Components
-from siberia_env.tables import RESOURCES
+from siberia_env.common.components import RESOURCES
 from tests.board.helpers import Table
 
 #: How much likelier than others the actions whose names begin so are chosen; several that fit are multiplied.

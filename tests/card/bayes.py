@@ -17,12 +17,12 @@ from math import comb, pi, prod, sqrt
 
 import numpy as np
 
-from siberia_env import loops
 from siberia_env.card.actions import CARD_ACTIONS, DRAW, PAY
 from siberia_env.card.components import HAND_AT_START, KINDS, SYMBOLS, Components
 from siberia_env.card.rules import symbol_of
 from siberia_env.card.state import NOTHING
-from siberia_env.tables import NUM_RESOURCES
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.core import engine
 from tests.card.helpers import Table
 
 Hand = tuple[int, ...]  #: cards of each kind that the deck has
@@ -205,15 +205,15 @@ class WatchedGame:
             for filter_ in self.filters:
                 filter_.announces(player, SYMBOLS[symbol], investor)
         before = self.table.states.copy()
-        loops.advance_at(rulesets, self.table.states, 0, action)
+        engine.advance_at(rulesets, self.table.states, 0, action)
         if (action >= PAY and state.chosen == NOTHING) or DRAW <= action < CARD_ACTIONS:
             self._book_draws(player, int(before[0].action_stack_size) - int(state.action_stack_size))
-        while loops.is_chance_at(rulesets, self.table.states, 0):
+        while engine.is_chance_at(rulesets, self.table.states, 0):
             self.reshuffles += 1
             hand_size = int(state.hand_size[player])
             for filter_ in self.filters:
                 filter_.reshuffles()
-            loops.resolve_at(rulesets, self.table.states, 0)
+            engine.resolve_at(rulesets, self.table.states, 0)
             self._book_draws(player, int(state.hand_size[player]) - hand_size)
         if state.chosen != NOTHING:
             for filter_ in self.filters:
@@ -261,7 +261,7 @@ def distances(players: int, edition: str, seed: int, decisions: int, every: int,
             continue
         sampled = np.repeat(game.table.states, samples)
         seats = np.full(samples, OBSERVER, np.int8)
-        loops.determinize_batch(game.table.variant.rulesets, sampled, seats, np.uint64(1000 * seed + decision))
+        engine.determinize_batch(game.table.variant.rulesets, sampled, seats, np.uint64(1000 * seed + decision))
         hands = sampled["hand"][:, :, columns]
         worst = [(0.0, 0.0)] * 2
         for player in range(1, players):

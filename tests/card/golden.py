@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from siberia_env.card.components import SYMBOLS
-from siberia_env.tables import RESOURCES
+from siberia_env.common.components import RESOURCES
 from tests.card.helpers import ALL_EDITIONS, Table
 from tests.playthrough import tell
 from tests.table import PLAYER_COUNTS

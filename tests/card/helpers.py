@@ -13,13 +13,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_env import loops
 from siberia_env.card.components import EDITIONS, KINDS, SYMBOLS
 from siberia_env.card.game import GAME
 from siberia_env.card.rules import card_on_pile
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, SHUFFLE
+from siberia_env.common.components import RESOURCES
+from siberia_env.core import engine
 from siberia_env.game import Variant
-from siberia_env.tables import RESOURCES
 from tests.table import GameTable
 
 ALL_EDITIONS = tuple(EDITIONS)
@@ -60,10 +60,10 @@ class Table(GameTable):
         return other
 
     def step(self, action: int) -> int:
-        """Take the action of that number; what `loops.step_at` returns."""
+        """Take the action of that number; what `engine.step_at` returns."""
         before = self.states.copy()
         answer = super().step(action)
-        if answer != loops.ILLEGAL:
+        if answer != engine.ILLEGAL:
             self.ledger.book(before[0], self.state)
         return answer
 

@@ -37,9 +37,9 @@ from siberia_env.card.state import (
     SECOND_CARD,
     STATE,
 )
-from siberia_env.compiled import kernel, stack_array
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.core.jit import kernel, stack_array
 from siberia_env.game import MAX_PLAYERS, register
-from siberia_env.tables import NUM_RESOURCES
 
 PILE_CODES = MAX_PLAYERS * NUM_KINDS  #: pairs of a player and a kind, as the discard pile remembers them
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from siberia_env.card.components import EDITIONS, KINDS, PERSONS, SYMBOLS
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, OVER, PAYING
+from siberia_env.common.components import RESOURCES
 from siberia_env.game import Block
-from siberia_env.tables import RESOURCES
 from tests.card.helpers import Table
 
 SEATS = 4

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_env import loops
 from siberia_env.card.components import KINDS, SYMBOLS, Components
 from siberia_env.card.state import EMPTY
+from siberia_env.core import engine
 from tests.card.helpers import ALL_EDITIONS, Table, check_everything, lay_out
 from tests.card.slow_observation import payments
 from tests.fairness import assert_fair
@@ -262,17 +262,17 @@ def test_C18_what_is_known_together_is_kept_and_no_sample_contradicts_it(players
         player = table.player
         action = int(rng.choice(np.flatnonzero(table.mask())))
         waiting = table.states.copy()
-        loops.advance_at(table.variant.rulesets, waiting, 0, action)
+        engine.advance_at(table.variant.rulesets, waiting, 0, action)
         table.step(action)
         name = table.variant.action_names[action]
         for viewer in range(players):
             if name.startswith("pay ") and viewer != player:
                 known[viewer] -= Counter([name.removeprefix("pay ")])
-            if loops.is_chance_at(table.variant.rulesets, waiting, 0):
+            if engine.is_chance_at(table.variant.rulesets, waiting, 0):
                 others = waiting[0].hand[[seat for seat in range(players) if seat != viewer]].sum(axis=0)
                 known[viewer] = Counter({KINDS[kind]: int(count) for kind, count in enumerate(others) if count})
             assert Counter(table.known_among_others(viewer)) == known[viewer]
-        reshuffles += loops.is_chance_at(table.variant.rulesets, waiting, 0)
+        reshuffles += engine.is_chance_at(table.variant.rulesets, waiting, 0)
         for viewer in range(players):
             guess = table.determinized(viewer, int(rng.integers(2**32)))
             held = Counter(name for other in range(players) if other != viewer for name in guess.hand(other))
@@ -326,11 +326,11 @@ def test_the_truth_is_always_possible(players: int) -> None:
 def test_while_a_shuffle_is_due(players: int) -> None:
     hands: dict[int, list[str]] = {0: ["gas/worker"], 1: ["oil/worker", "gold/investor"]}
     table = lay_out(players, hands=hands, action_stack=["oil/investor"], row=["(gas 1000)", "(oil 2000)"])
-    loops.advance_at(table.variant.rulesets, table.states, 0, table.variant.action_number("draw 2"))
+    engine.advance_at(table.variant.rulesets, table.states, 0, table.variant.action_number("draw 2"))
     for viewer in range(players):
         guess = table.determinized(viewer, 8)
-        assert loops.is_chance_at(table.variant.rulesets, guess.states, 0)
+        assert engine.is_chance_at(table.variant.rulesets, guess.states, 0)
         check_everything(guess)
-        loops.resolve_at(table.variant.rulesets, guess.states, 0)
+        engine.resolve_at(table.variant.rulesets, guess.states, 0)
         assert len(guess.hand(0)) == 3
         check_everything(guess)

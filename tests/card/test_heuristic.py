@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from siberia_agents.card_heuristic import KEEP_HAND, others_ready, payment_cost, turns_left
+from siberia_agents.card.heuristic import KEEP_HAND, others_ready, payment_cost, turns_left
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.heuristic import HeuristicAgent, heuristic_at, heuristic_batch
-from siberia_env import loops, vector
+from siberia_env import vector
 from siberia_env.card.actions import CARD_ACTIONS, HIRE_WORKER, KEEP_HIDDEN, MINE, PAY
 from siberia_env.card.components import KINDS, SYMBOLS
 from siberia_env.card.rules import shows
 from siberia_env.card.state import CHOOSE, DISCOVER, PAYING
-from siberia_env.compiled import kernel
+from siberia_env.core import engine
+from siberia_env.core.jit import kernel
 from siberia_env.game import find_game
 from siberia_env.view import view_games, view_state
-from siberia_experiments.arena import play_games
+from siberia_experiments.match import play_games
 from tests.card.helpers import ALL_EDITIONS, lay_out
 from tests.processes import run_python
 from tests.table import PLAYER_COUNTS
@@ -74,7 +75,7 @@ def test_the_plan_chooses_the_same_over_a_hundred_determinizations(players: int)
         if tried[phase] > 40:
             continue
         sampled = np.repeat(env.states[row : row + 1], samples)
-        loops.determinize_batch(env.variant.rulesets, sampled, np.repeat(step.player[row], samples), np.uint64(row))
+        engine.determinize_batch(env.variant.rulesets, sampled, np.repeat(step.player[row], samples), np.uint64(row))
         actions = np.zeros(samples, np.int64)
         heuristic_batch(env.variant.rulesets, sampled, np.repeat(step.mask[row : row + 1], samples, axis=0), actions)
         assert set(actions.tolist()) == {int(chosen[row])}
@@ -122,9 +123,9 @@ def gain_of(env: vector.VectorEnv, row: int, action: int) -> int:
     variant, states = env.variant, env.states[row : row + 1].copy()
     player, before = int(states[0]["player"]), int(states[0]["score"][states[0]["player"]])
     observation, mask = np.zeros(CARD.observation_size, np.float32), np.zeros(CARD.num_actions, np.int8)
-    loops.step_at(variant.rulesets, states, 0, action, observation, mask)
+    engine.step_at(variant.rulesets, states, 0, action, observation, mask)
     while states[0]["phase"] == PAYING and states[0]["player"] == player:
-        loops.step_at(variant.rulesets, states, 0, int(mask.argmax()), observation, mask)
+        engine.step_at(variant.rulesets, states, 0, int(mask.argmax()), observation, mask)
     return int(states[0]["score"][player]) - before
 
 
@@ -217,7 +218,7 @@ def test_in_the_last_turn_three_cards_are_paid_for_a_card_that_lies_there() -> N
     played_actions = []
     while table.state.player == 0 and table.state.phase in (CHOOSE, PAYING):
         mask = np.zeros(CARD.num_actions, np.int8)
-        loops.legal_at(table.variant.rulesets, table.states, 0, mask)
+        engine.legal_at(table.variant.rulesets, table.states, 0, mask)
         played_actions.append(int(heuristic_at(table.variant.rulesets, table.states, 0, mask)))
         table.step(played_actions[-1])
     assert played_actions[0] == CARD_ACTIONS + SYMBOLS.index("gold")

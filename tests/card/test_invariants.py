@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siberia_env import loops
 from siberia_env.card.components import DEFAULT_SALESMEN, KINDS, SYMBOLS, Components
 from siberia_env.card.game import GAME
 from siberia_env.card.rules import open_box
 from siberia_env.card.state import CHOOSE, EMPTY
-from siberia_env.tables import RESOURCES
+from siberia_env.common.components import RESOURCES
+from siberia_env.core import engine
 from tests.card.helpers import ALL_EDITIONS, Table, check_everything, lay_out
 from tests.card.slow_observation import CARD_ACTIONS, on_offer, own_payments, payments, read_position, symbol_of
 from tests.table import PLAYER_COUNTS, check_mask
@@ -148,11 +148,11 @@ def test_thousands_of_games_come_to_their_end(players: int, edition: str) -> Non
     states = variant.new_states(games)
     mask = np.zeros(GAME.num_actions, np.int8)
     for game in range(games):
-        loops.deal_at(variant.rulesets, states, game, np.uint64(77), game, 0)
-        decisions = loops.random_playout(variant.rulesets, states, game, mask, np.uint64(game))
+        engine.deal_at(variant.rulesets, states, game, np.uint64(77), game, 0)
+        decisions = engine.random_playout(variant.rulesets, states, game, mask, np.uint64(game))
         assert decisions > 0
-        assert loops.is_over_at(variant.rulesets, states, game)
-        assert loops.legal_at(variant.rulesets, states, game, mask) == 0
+        assert engine.is_over_at(variant.rulesets, states, game)
+        assert engine.legal_at(variant.rulesets, states, game, mask) == 0
     ruleset = variant.rulesets[0]
     assert states["turn"].max() <= ruleset.max_turns
     truncated = states["truncated"] == 1
@@ -185,19 +185,19 @@ def test_forcing_the_order_that_fell_gives_the_same_state(players: int, edition:
     while not table.over and shuffles < 3:
         action = int(rng.choice(np.flatnonzero(table.mask())))
         waiting = table.states.copy()
-        loops.advance_at(variant.rulesets, waiting, 0, action)
+        engine.advance_at(variant.rulesets, waiting, 0, action)
         table.step(action)
-        if loops.is_chance_at(variant.rulesets, waiting, 0):
+        if engine.is_chance_at(variant.rulesets, waiting, 0):
             shuffles += 1
-            assert not loops.is_over_at(variant.rulesets, waiting, 0)
-            assert loops.legal_at(variant.rulesets, waiting, 0, np.zeros(GAME.num_actions, np.int8)) == 0
+            assert not engine.is_over_at(variant.rulesets, waiting, 0)
+            assert engine.legal_at(variant.rulesets, waiting, 0, np.zeros(GAME.num_actions, np.int8)) == 0
             size = int(waiting[0].discard_size)
             order = np.full(GAME.outcome_size, -1, np.int8)
             order[:size] = table.state.action_stack[:size][::-1]
             resolved = waiting.copy()
-            loops.resolve_at(variant.rulesets, resolved, 0)
+            engine.resolve_at(variant.rulesets, resolved, 0)
             assert resolved.tobytes() == table.states.tobytes()
-            loops.force_at(variant.rulesets, waiting, 0, order)
+            engine.force_at(variant.rulesets, waiting, 0, order)
             assert waiting[0].generator != resolved[0].generator
             waiting[0].generator = resolved[0].generator
             assert waiting.tobytes() == resolved.tobytes()
@@ -208,9 +208,9 @@ def test_forcing_a_setup_lays_it_out_from_the_top_down() -> None:
     variant = GAME.variant(2)
     states = variant.new_states()
     open_box(variant.rulesets[0], states[0])
-    assert loops.is_chance_at(variant.rulesets, states, 0)
+    assert engine.is_chance_at(variant.rulesets, states, 0)
     order = np.concatenate([np.repeat(np.arange(15), 4)[::-1], np.arange(36)[::-1]]).astype(np.int8)
-    loops.force_at(variant.rulesets, states, 0, order)
+    engine.force_at(variant.rulesets, states, 0, order)
     table = Table(variant)
     table.states[:] = states
     assert states[0].row.tolist() == list(range(35, 27, -1))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from siberia_env import loops
 from siberia_env.card import render
 from siberia_env.card.game import GAME
 from siberia_env.card.state import FIRST_CARD, LAST_OF_TWO, PAYING, SECOND_CARD
-from siberia_env.text import WIDTH
+from siberia_env.common.render import WIDTH
+from siberia_env.core import engine
 from tests.games import positions
 from tests.table import PLAYER_COUNTS
 
@@ -63,13 +63,13 @@ def test_C18_positions_a_player_cannot_tell_apart_have_the_same_text(players: in
     variant, found = positions(GAME, players, seed=players)
     differences = 0
     for number, states in enumerate(found[:-1:5]):
-        if loops.is_chance_at(variant.rulesets, states, 0):
+        if engine.is_chance_at(variant.rulesets, states, 0):
             continue
         for viewer in range(players):
             text = render.ansi(variant, states, 0, viewer)
             for seed in range(2):
                 sample = states.copy()
-                loops.determinize_at(variant.rulesets, sample, 0, viewer, np.uint64(1000 * number + seed))
+                engine.determinize_at(variant.rulesets, sample, 0, viewer, np.uint64(1000 * number + seed))
                 assert render.ansi(variant, sample, 0, viewer) == text
                 differences += render.ansi(variant, sample, 0, None) != render.ansi(variant, states, 0, None)
     assert differences > 20  # there was something to hide
@@ -153,9 +153,9 @@ def test_the_turn_is_told() -> None:
 def test_C17_the_turn_limit_is_told() -> None:
     variant = GAME.variant(2, {"max_turns": 2})
     states = variant.new_states()
-    loops.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
+    engine.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
     for name in ("reveal 3", "draw 0", "reveal 4", "draw 0"):
-        loops.advance_at(variant.rulesets, states, 0, variant.action_number(name))
+        engine.advance_at(variant.rulesets, states, 0, variant.action_number(name))
     assert "The game is over after 2 turns (the turn limit); won by player_0 and player_1." in render.ansi(
         variant, states, 0, None
     )

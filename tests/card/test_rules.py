@@ -22,9 +22,9 @@ from siberia_env.card.components import (
 from siberia_env.card.game import GAME
 from siberia_env.card.rules import open_box
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, SETUP
+from siberia_env.core.rng import advance, mix, scramble
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import block_slices, is_secret, shown
-from siberia_env.generator import advance, mix, scramble
 from tests.card.helpers import (
     ALL_EDITIONS,
     Table,

@@ -1,0 +1,1 @@
+"""The hand-written plans for the card game."""

@@ -1,0 +1,128 @@
+"""The greedy plan for the card game.
+
+1. Reveal the leftmost face-down card whenever there is one: it is the first that mining reaches.
+2. Value each action that can be paid, in thousands: what the score gains at once, and for a hire what it is
+   likely to bring later (`hope`), which fades as the resource cards run out. Take off what the cards are worth
+   that it costs (`CARD_WORTH` each, one being drawn back).
+3. Act if the best action is worth more than drawing two cards; in the last own turn any gain is. Otherwise
+   draw as many cards as allowed, with a full hand act.
+4. Pay with two cards of the symbol rather than three, and of those that will do with the one whose symbols are
+   scarcest in hand.
+
+Everything it reads is public or in the own hand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from siberia_env.card.actions import CARD_ACTIONS, DRAW, HIRE_INVESTOR, HIRE_SALESMAN, HIRE_WORKER, MINE, PAY
+from siberia_env.card.components import INVESTOR, NUM_KINDS, NUM_PERSONS, ROW_SLOTS, WORKER
+from siberia_env.card.observation import fewest_cards
+from siberia_env.card.rules import person_value, salesman_gain, shows, symbol_of
+from siberia_env.card.state import CHOOSE, DISCOVER, Ruleset, State
+from siberia_env.common.components import NUM_RESOURCES
+from siberia_env.core.jit import kernel
+
+CARD_WORTH = 1.0  # thousands, an action card in hand
+WORKER_HOPE = 6.0  # thousands, a second worker at the start of the game
+SALESMAN_HOPE = 4.0  # thousands, a salesman of a resource none of which is revealed yet
+INVESTOR_HOPE = 4.0  # thousands, an investor at the start of the game
+
+
+@kernel
+def greedy(ruleset: Ruleset, state: State, mask: Any) -> int:
+    """The plan's action for the player on turn; `mask` holds the legal ones."""
+    if state.phase == DISCOVER:
+        return first_legal(mask, 0)
+    if state.phase == CHOOSE:
+        return best_choice(ruleset, state, mask)
+    return cheapest_card(state, mask)
+
+
+@kernel
+def first_legal(mask: Any, start: int) -> int:
+    """The first legal action from `start` on."""
+    action = start
+    while mask[action] == 0:
+        action += 1
+    return action
+
+
+@kernel
+def best_choice(ruleset: Ruleset, state: State, mask: Any) -> int:
+    """Draw, or the action with the best value."""
+    player = int(state.player)
+    best, best_value = -1, 0.0
+    for action in range(CARD_ACTIONS, PAY):
+        if mask[action]:
+            cards = fewest_cards(state, player, symbol_of(action - CARD_ACTIONS)) - 1
+            value = action_value(ruleset, state, player, action) - CARD_WORTH * cards
+            if best < 0 or value > best_value:
+                best, best_value = action, value
+    most_drawn = -1
+    for action in range(DRAW, CARD_ACTIONS):
+        if mask[action]:
+            most_drawn = action
+    drawing = 0.0 if is_last_turn(ruleset, state) else CARD_WORTH * (most_drawn - DRAW)
+    if best >= 0 and (most_drawn < 0 or best_value > drawing):
+        return best
+    return most_drawn
+
+
+@kernel
+def is_last_turn(ruleset: Ruleset, state: State) -> bool:
+    """Whether the player on turn will have no other turn (C15)."""
+    return 0 < state.turns_to_end <= ruleset.num_players
+
+
+@kernel
+def action_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
+    """What `action` brings, in thousands: its gain now and, before the last turn, its hope."""
+    unmined = int(state.resource_stack_size)
+    for slot in range(ROW_SLOTS):
+        unmined += state.row[slot] >= 0
+    left = 0.0 if is_last_turn(ruleset, state) else unmined / int(ruleset.num_resource_cards)
+    if action < HIRE_WORKER:
+        return float(mining_gain(ruleset, state, player, action - MINE))
+    if action == HIRE_WORKER:
+        return person_value(ruleset, state, player, WORKER) + WORKER_HOPE * left / int(state.workers[player])
+    if action < HIRE_INVESTOR:
+        symbol = action - HIRE_SALESMAN
+        hope = SALESMAN_HOPE * left if symbol < NUM_RESOURCES else 0.0
+        return salesman_gain(ruleset, state, player, symbol) + hope
+    return person_value(ruleset, state, player, INVESTOR) + INVESTOR_HOPE * left
+
+
+@kernel
+def mining_gain(ruleset: Ruleset, state: State, player: int, resource: int) -> int:
+    """What mining `resource` would add to the score of `player` now, thousands (C11, C16)."""
+    gain = 0
+    wanted = int(state.workers[player])
+    for slot in range(ROW_SLOTS):
+        if wanted > 0 and state.face_up[slot]:
+            number = int(state.row[slot])
+            if ruleset.card_resource[number] == resource:
+                if state.salesman_owner[resource] == player:
+                    gain += int(ruleset.card_best_value[number])
+                else:
+                    gain += int(ruleset.card_value[number])
+                wanted -= 1
+    return gain
+
+
+@kernel
+def cheapest_card(state: State, mask: Any) -> int:
+    """The legal card to pay with: one that shows the symbol if there is one, then the least useful one."""
+    player = int(state.player)
+    symbol = symbol_of(state.chosen)
+    best, best_use = -1, 0
+    for kind in range(NUM_KINDS):
+        if mask[PAY + kind]:
+            use = int(state.symbols[player, kind // NUM_PERSONS])
+            use += int(state.symbols[player, NUM_RESOURCES + kind % NUM_PERSONS])
+            if not shows(kind, symbol):
+                use += 100
+            if best < 0 or use < best_use:
+                best, best_use = PAY + kind, use
+    return best

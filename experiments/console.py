@@ -1,0 +1,128 @@
+"""What the command line shows: progress bars, live tables, result tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from siberia_experiments.match import Interval, Results
+
+console = Console()
+
+
+LONGEST_LABEL = 20  #: characters, so that a row of results fits into 80 columns
+
+
+def percent(rate: Interval) -> str:
+    """`97.5% [95.1, 98.8]`."""
+    return f"{100 * rate.value:.1f}% [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+
+
+def dollars(score: Interval) -> str:
+    """`$91 200 ± 700`."""
+    value, spread = (f"{number:,.0f}".replace(",", " ") for number in (score.value, (score.high - score.low) / 2))
+    return f"${value} ± {spread}"
+
+
+def short_label(spec: str) -> str:
+    """An agent's name for a table: of `learned:runs/mine/model.npz` the run, of a long path the end."""
+    name, colon, path = spec.partition(":")
+    path = path.removesuffix("/model.npz")
+    room = LONGEST_LABEL - len(name + colon)
+    return f"{name}{colon}{path}" if len(path) <= room else f"{name}{colon}...{path[3 - room :]}"
+
+
+def counted_names(names: Iterable[str]) -> str:
+    """`greedy, 2 random`."""
+    return ", ".join(name if count == 1 else f"{count} {name}" for name, count in Counter(names).items())
+
+
+def new_table(title: str) -> Table:
+    """A table without a frame: what would go into the frame is needed for the numbers."""
+    return Table(title=title, box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+
+
+def results_table(title: str, series: Iterable[tuple[str, Results, int]]) -> Table:
+    """A row for each entrant of each series of games: (label of the entrant, results, its place)."""
+    table = new_table(title)
+    table.add_column("agent")
+    table.add_column("against")
+    table.add_column("win rate, 95%", justify="right", no_wrap=True)
+    table.add_column("mean score, 95%", justify="right", no_wrap=True)
+    for label, results, place in series:
+        others = [name for number, name in enumerate(results.entrants) if number != place]
+        table.add_row(
+            short_label(label),
+            counted_names(others),
+            percent(results.win_rate(place)),
+            dollars(results.mean_score(place)),
+        )
+    return table
+
+
+@contextmanager
+def counting(what: str, total: int) -> Iterator[Progress]:
+    """A progress bar over `total` things; `bar.advance(bar.task_ids[0], n)` counts n of them."""
+    with Progress(
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
+        bar.add_task(what, total=total)
+        yield bar
+
+
+class TrainingDisplay:
+    """A progress bar and a table that lives while a run goes on; plain lines where there is no terminal."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.bar = Progress(
+            TextColumn("training"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn()
+        )
+        self.task = self.bar.add_task("training", total=1.0)
+        self.points: list[tuple[str, ...]] = []
+        self.speed = ""
+
+    def show(self, progress: Iterable[object]) -> None:
+        """Follow a run (`siberia_experiments.training.run.Training.run`) to its end."""
+        from siberia_experiments.training.run import Progress as RunProgress
+
+        with Live(self._picture(), console=console, refresh_per_second=2, transient=False) as live:
+            for state in progress:
+                assert isinstance(state, RunProgress)
+                self.bar.update(self.task, completed=state.part)
+                self.speed = (
+                    f"{state.decisions:,} decisions, {state.speed:,.0f} a second, "
+                    f"{100 * state.env_part:.1f}% of the time in the games"
+                )
+                if state.point is not None:
+                    rates = [percent(rate) for rate in state.point.win_rates.values()]
+                    self.points.append(
+                        (f"{state.seconds:.0f} s", f"{state.decisions:,}", f"{state.speed:,.0f}", *rates)
+                    )
+                    if not console.is_terminal:
+                        names = ", ".join(f"{name} {percent(rate)}" for name, rate in state.point.win_rates.items())
+                        console.print(f"{state.seconds:.0f} s  {self.speed}; wins against {names}")
+                live.update(self._picture())
+        if not console.is_terminal:
+            console.print()  # Live leaves the last line open there
+
+    def _picture(self) -> Group:
+        table = new_table(self.title)
+        for column in ("time", "decisions", "a second", "against random", "against greedy"):
+            table.add_column(column, justify="right")
+        for point in self.points[-12:]:
+            table.add_row(*point)
+        return Group(table, self.bar, self.speed)

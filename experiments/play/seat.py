@@ -1,0 +1,267 @@
+"""The table at which a person plays: what the seat is shown, asked and told, and how a move is taken back.
+
+Nothing here reads or prints. Whatever is shown, asked or told is made of what the seat may know: its text view, its
+view as an agent has it (with samples of what it can't see, never the true state), and of what happens those parts
+that are public or its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import takewhile
+
+import numpy as np
+
+from siberia_env.common.notation import Line, chronicle_of
+from siberia_env.common.render import counted, seat_name
+from siberia_env.core import engine
+from siberia_env.errors import ConfigurationError
+from siberia_env.game import DOLLARS, States, Variant, is_secret
+from siberia_env.record import Recorder
+from siberia_env.view import View, view_state
+
+SAMPLES = 64  #: worlds that are asked what an action brings; only what all agree on is known to the seat
+MOST_STEPS = 8  #: decisions that are followed for it
+
+SEPARATOR = "; "  #: between the things that a chronicle remarks
+
+#: Chance lines that every seat is told in full. Of others it is told what it gets itself, and of what the other
+#: players get, how much.
+PUBLIC_EVENTS = ("shuffle", "tile")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A legal action as it stands in the list to choose from.
+
+    Attributes:
+        number: its place in the list, from 1 on.
+        action: its number in the game.
+        name: its name in the game.
+        note: what it is certain to bring, as far as the seat can know; or empty.
+    """
+
+    number: int
+    action: int
+    name: str
+    note: str
+
+    def __str__(self) -> str:
+        return self.name + (f"  ({self.note})" if self.note else "")
+
+
+class SeatedGame(Recorder):
+    """A recorded game in which a person has a seat.
+
+    Attributes:
+        seat: the person's.
+        seed: decides every chance outcome.
+        agents: who plays, one name a seat.
+    """
+
+    def __init__(self, variant: Variant, seed: int, agents: Sequence[str], seat: int) -> None:
+        """Deal the game that `seed` gives.
+
+        Raises:
+            ConfigurationError: no such seat or seed, or not one agent a seat.
+        """
+        if not 0 <= seat < variant.num_players:
+            last = variant.num_players - 1
+            raise ConfigurationError(f"seat: {seat}; a game of {variant.num_players} has the seats 0 to {last}")
+        super().__init__(variant, seed, agents)
+        self.seat, self.seed, self.agents = seat, seed, tuple(agents)
+        self._withheld: dict[int, list[str]] = {}  # what the others have decided in secret, by player
+
+    # ------------------------------------------------------------ the game so far
+
+    @property
+    def header(self) -> Line:
+        """The header of the game's record."""
+        return self._lines[0]
+
+    @property
+    def decisions(self) -> list[tuple[int, str]]:
+        """Every decision so far: who, and the action's name."""
+        return [(line["player"], line["action"]) for line in self._lines if "action" in line]
+
+    @property
+    def on_turn(self) -> bool:
+        """Whether the next decision is the person's."""
+        return not self.over and self.player == self.seat
+
+    def play(self, names: Sequence[str]) -> None:
+        """Take the named actions, one after the other.
+
+        Raises:
+            ConfigurationError: one of them is not legal when it comes.
+        """
+        for count, name in enumerate(names, start=1):
+            legal = {} if self.over else {self._names[action]: int(action) for action in np.flatnonzero(self.mask)}
+            if name not in legal:
+                raise ConfigurationError(f"decision {count}, {name!r}, is not legal there")
+            self.act(legal[name])
+
+    def rewound(self, decisions: int) -> SeatedGame:
+        """The same game after its first `decisions` decisions."""
+        game = SeatedGame(self.variant, self.seed, self.agents, self.seat)
+        game.play([name for _, name in self.decisions[:decisions]])
+        return game
+
+    def last_own_decision(self) -> int | None:
+        """How many decisions there were before the person's latest one; None if there is none."""
+        own = [count for count, (player, _) in enumerate(self.decisions) if player == self.seat]
+        return own[-1] if own else None
+
+    def brought_news(self, decisions: int) -> bool:
+        """Whether the person has learned something by or since that decision of its own which it couldn't foresee.
+
+        That is so if somebody else has decided or chance has, and if the same action would have led, in some sample
+        of what the person didn't know, to a position that it sees as another one.
+        """
+        taken = self.decisions
+        if len(taken) > decisions + 1 or self.over:
+            return True
+        before = self.rewound(decisions)
+        action = before._names.index(taken[decisions][1])
+        seen = self._seen(self.states)
+        for states in before._samples():
+            engine.advance_at(self.variant.rulesets, states, 0, action)
+            if engine.is_chance_at(self.variant.rulesets, states, 0) or self._seen(states) != seen:
+                return True
+        return False
+
+    # ------------------------------------------------------------ what the seat is shown and asked
+
+    def text(self) -> str:
+        """The table as the seat sees it, in plain text."""
+        text: str = import_module(self.variant.game.render).ansi(self.variant, self.states, 0, self.seat)
+        return text
+
+    def view(self) -> View:
+        """The decision that is due, as an agent would be shown it."""
+        return view_state(self.variant, self.states, 0)
+
+    def options(self) -> list[Option]:
+        """The person's legal actions, in action order, with what each is certain to bring."""
+        actions, samples = [int(action) for action in np.flatnonzero(self.mask)], self._samples()
+        notes = [self._outlook(action, samples) for action in actions]
+        if len(set(notes)) == 1 and len(notes) > 1:
+            notes = [""] * len(notes)  # it tells nothing about the choice
+        return [
+            Option(number, action, self._names[action], note)
+            for number, (action, note) in enumerate(zip(actions, notes, strict=True), start=1)
+        ]
+
+    # ------------------------------------------------------------ what the seat is told
+
+    def act(self, action: int) -> None:
+        """Take `action` and write it down; see `Recorder.act`."""
+        before, player, names = self.states.copy(), self.player, self._names
+        super().act(action)
+        if not self._is_secret(before):
+            self._withheld.clear()  # it has been told, or would have been: a game that is taken up again tells nothing
+        elif player != self.seat:
+            notes = self._notes(before, self.states, action, player)
+            self._withheld.setdefault(player, []).append(SEPARATOR.join(notes) or names[action])
+
+    def take(self, action: int) -> list[str]:
+        """Take an action of whoever is on turn; what the person is told of it and of the chance that follows.
+
+        Of what others decide in secret the person is told when everybody has decided.
+
+        Raises:
+            IllegalActionError: see `Recorder.act`.
+        """
+        before, player, names, lines = self.states.copy(), self.player, self._names, len(self._lines)
+        self.act(action)
+        told = []
+        if player == self.seat or not self._is_secret(before):
+            notes = self._notes(before, self.states, action, player)
+            told.append(f"{self.called(player)}: {names[action]}" + (f"  [{SEPARATOR.join(notes)}]" if notes else ""))
+        if self._is_secret(before) and not self._is_secret(self.states):
+            told += [f"{self.called(other)} decided: {', '.join(texts)}" for other, texts in self._withheld.items()]
+        events = [line for line in self._lines[lines:] if "event" in line]
+        return told + [f"  {text}" for event in events for text in self._told_of(event)]
+
+    def called(self, player: int) -> str:
+        """How the person is told of a player."""
+        return "you" if player == self.seat else seat_name(player)
+
+    def _told_of(self, event: Line) -> Iterator[str]:
+        player = event.get("player")
+        if event["event"] in PUBLIC_EVENTS or player == self.seat:
+            yield from map(self._with_seats, chronicle_of(self.variant.game).describe_event(event))
+        elif player is not None:
+            for what, things in event.items():
+                if isinstance(things, list):
+                    yield f"{self.called(player)} {event['event']}s {counted(len(things), what.removesuffix('s'))}"
+
+    def _notes(self, before: States, after: States, action: int, player: int) -> list[str]:
+        """What an action brought to a player."""
+        remark = self._with_seats(chronicle_of(self.variant.game).remark(self.variant, before, after, action))
+        gain = (self._score(after, player) - self._score(before, player)) * DOLLARS
+        return [*filter(None, remark.split(SEPARATOR)), *([f"{'+' if gain > 0 else '-'}${abs(gain)}"] if gain else [])]
+
+    def _with_seats(self, text: str) -> str:
+        """A chronicle's text with players called as everywhere else."""
+        text = re.sub(rf"\bplayer {self.seat} draws\b", "you draw", text)
+        text = re.sub(rf"\bof player {self.seat}\b", "of yours", text)
+        return re.sub(r"\bplayer (\d)\b", lambda found: self.called(int(found[1])), text)
+
+    # ------------------------------------------------------------ what the seat can know
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.variant.names_in_play(self.states, 0)
+
+    def _samples(self) -> list[States]:
+        """Worlds that the person can't tell from the true one, always the same for the same view."""
+        view = self.view()
+        return [view.sample(seed) for seed in range(SAMPLES)]
+
+    def _seen(self, states: States) -> bytes:
+        """The person's observation, and whose turn it is."""
+        observation = np.zeros(self.variant.game.observation_size, np.float32)
+        engine.observe_at(self.variant.rulesets, states, 0, self.seat, observation)
+        return observation.tobytes() + bytes([engine.current_player_at(self.variant.rulesets, states, 0)])
+
+    def _is_secret(self, states: States) -> bool:
+        return bool(is_secret(self.variant.rulesets[0], states[0]))
+
+    def _score(self, states: States, player: int) -> int:
+        totals = np.zeros(self.variant.num_players, np.int64)
+        engine.scores_at(self.variant.rulesets, states, 0, totals)
+        return int(totals[player])
+
+    def _outlook(self, action: int, samples: Sequence[States]) -> str:
+        """What `action` is certain to bring: of the first thing there is to tell, what all samples agree on."""
+        certain: list[str] = []
+        for seed, states in enumerate(samples):
+            notes = self._first_notes(states.copy(), action, seed)
+            agreed = takewhile(lambda pair: pair[0] == pair[1], zip(certain, notes, strict=False))
+            certain = [note for note, _ in agreed] if seed else notes
+            if not certain:
+                break
+        return SEPARATOR.join(certain).removeprefix(self._names[action]).lstrip(SEPARATOR)
+
+    def _first_notes(self, states: States, action: int, seed: int) -> list[str]:
+        """What comes of `action`, the person going on at random until there is something to tell (a payment, say).
+
+        It is over when another one decides, chance has its turn, or a decision like the one that is due comes back.
+        """
+        rulesets, chance, mask = self.variant.rulesets, np.random.default_rng(seed), np.zeros_like(self.mask)
+        for _ in range(MOST_STEPS):
+            before = states.copy()
+            engine.advance_at(rulesets, states, 0, action)
+            if notes := self._notes(before, states, action, self.seat):
+                return notes
+            if engine.is_over_at(rulesets, states, 0) or engine.is_chance_at(rulesets, states, 0):
+                break
+            engine.legal_at(rulesets, states, 0, mask)
+            if engine.current_player_at(rulesets, states, 0) != self.seat or (mask & self.mask).any():
+                break
+            action = int(chance.choice(np.flatnonzero(mask)))
+        return []

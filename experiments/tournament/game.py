@@ -1,0 +1,339 @@
+"""One game of a tournament: every agent is asked under a clock, and whoever does not play by the rules forfeits.
+
+An agent forfeits the game when it raises, takes longer than its time, or answers with anything but the number of a
+legal action. The game ends there: the others share the win equally, as a position that nobody may play on decides
+nothing between them, and scores are noted as they stand.
+
+The clock and the state lie in memory that the process that watches over the games reads too: it can tell who is on
+the move since when in a process that no longer answers, and what the scores were
+(`siberia_experiments.tournament.pool`).
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, TypeVar
+
+import numpy as np
+from numba.core import event
+
+from siberia_agents.interface import Agent
+from siberia_agents.registry import make_agent
+from siberia_env.core import engine
+from siberia_env.errors import ConfigurationError, SiberiaError
+from siberia_env.game import DOLLARS, States, Variant
+from siberia_env.view import view_state
+from siberia_experiments.match import derived_seed
+
+T = TypeVar("T")
+
+LONGEST_REASON = 200  #: characters
+NOBODY = -1  #: in place of a seat or an entrant
+
+# Streams of random numbers under the tournament's seed.
+DEALS, AGENTS = 0, 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all games of a tournament have in common.
+
+    Attributes:
+        variant: the game, with its players, rules and components.
+        specs: the agents (`siberia_agents.registry.make_agent`), by number.
+        seed: decides everything that is random.
+        move_seconds: time for a move, and for an agent's `start`.
+    """
+
+    variant: Variant
+    specs: tuple[str, ...]
+    seed: int
+    move_seconds: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """A game to be played: its number, its deal, and which agent sits in each seat."""
+
+    game: int
+    deal: int
+    seating: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A game that was played. Tuples have an entry a seat.
+
+    Attributes:
+        task: which game.
+        scores: dollars; of a forfeited game as they stood.
+        win_shares: 1/k for each of k winners; after a forfeit equal shares for all others.
+        forfeit: the seat that forfeited, or `NOBODY`.
+        reason: why, one line.
+        moves: decisions taken; none of a game whose process had to be ended.
+        seconds: time taken for them.
+    """
+
+    task: Task
+    scores: tuple[int, ...]
+    win_shares: tuple[float, ...]
+    forfeit: int
+    reason: str
+    moves: tuple[int, ...]
+    seconds: tuple[float, ...]
+
+
+class ForfeitError(Exception):
+    """An agent forfeits; the message says why."""
+
+
+class Clock:
+    """Times one call of an agent. Compiling (or waiting for it) does not count.
+
+    Attributes:
+        desk: three shared float64: since when the clock runs (`time.monotonic`, 0 while it stands still), the number
+            of the game (written by the process that watches), and the seat that is asked.
+    """
+
+    SINCE, GAME, ASKED = range(3)
+    SIZE = 3
+
+    def __init__(self, desk: Any) -> None:
+        self.desk = desk
+        self._lock = threading.RLock()
+        self._compiling = 0
+        self._stopped_at = 0.0
+        self._started = 0.0
+        desk[self.ASKED] = NOBODY
+        event.register("numba:compiler_lock", _Compiling(self))
+
+    def start(self, asked: int) -> None:
+        """Start the clock for the seat `asked`."""
+        self.desk[self.ASKED] = asked
+        self._started = self.desk[self.SINCE] = monotonic()
+
+    def stop(self) -> float:
+        """The seconds since `start`."""
+        seconds = monotonic() - self._started
+        self.desk[self.SINCE] = 0.0
+        self.desk[self.ASKED] = NOBODY
+        return seconds
+
+    def pause(self) -> None:
+        """Somebody begins to compile."""
+        with self._lock:
+            self._compiling += 1
+            if self._compiling == 1:
+                self._stopped_at = monotonic()
+                self.desk[self.SINCE] = 0.0
+
+    def resume(self) -> None:
+        """Somebody has compiled."""
+        with self._lock:
+            self._compiling -= 1
+            if self._compiling == 0:
+                self._started += monotonic() - self._stopped_at
+                if self.desk[self.ASKED] != NOBODY:
+                    self.desk[self.SINCE] = self._started
+
+
+class _Compiling(event.Listener):  # type: ignore[misc]
+    """Stops a clock while numba compiles or reads its cache."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+    def on_start(self, event: Any) -> None:
+        self.clock.pause()
+
+    def on_end(self, event: Any) -> None:
+        self.clock.resume()
+
+
+def described(error: BaseException) -> str:
+    """What went wrong, in one line."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # an agent's own error may fail to tell its message
+        text = ""
+    name = type(error).__name__
+    return shortened(f"{name}: {text}" if text else name)
+
+
+def shown_as(answer: Any) -> str:
+    """An agent's answer in a message."""
+    try:
+        return repr(answer)
+    except Exception:  # an object of the agent's, or a number with too many digits to be written
+        return type(answer).__name__
+
+
+def shortened(text: str) -> str:
+    """`text` as a table can hold it: what can't be printed or encoded replaced, cut where it is too long."""
+    text = "".join(sign if sign.isprintable() else "?" for sign in text[: LONGEST_REASON + 1])
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 3] + "..."
+
+
+def over_time(move_seconds: float) -> str:
+    """Why somebody forfeits who took too long, or was still thinking then."""
+    return f"took longer than {move_seconds:g} s for a move"
+
+
+def rounded(seconds: Sequence[float]) -> tuple[float, ...]:
+    """Times in whole microseconds."""
+    return tuple(round(time, 6) for time in seconds)
+
+
+def standing(variant: Variant, states: States) -> tuple[int, ...]:
+    """Every seat's score in `states[0]`, dollars."""
+    scores = np.zeros(variant.num_players, np.int64)
+    engine.scores_at(variant.rulesets, states, 0, scores)
+    return tuple(DOLLARS * int(score) for score in scores)
+
+
+def forfeited(
+    variant: Variant,
+    task: Task,
+    seat: int,
+    reason: str,
+    states: States,
+    moves: Sequence[int] = (),
+    seconds: Sequence[float] = (),
+) -> Result:
+    """The result of a game that `seat` forfeits in the position `states[0]`."""
+    players = variant.num_players
+    return Result(
+        task=task,
+        scores=standing(variant, states),
+        win_shares=tuple(0.0 if other == seat else 1 / (players - 1) for other in range(players)),
+        forfeit=seat,
+        reason=reason,
+        moves=tuple(moves) or (0,) * players,
+        seconds=rounded(seconds) or (0.0,) * players,
+    )
+
+
+class Referee:
+    """Plays games of a tournament, one at a time, each as its number says, whatever was played before.
+
+    Agents are asked one decision at a time, never in batches: so what an agent does in one game can't change what
+    it does in another, and a game is the same wherever and whenever it is played.
+    """
+
+    def __init__(self, setting: Setting, clock: Clock, states: States) -> None:
+        self.setting = setting
+        self.clock = clock
+        self.states = states
+        self.deals = np.uint64(derived_seed(setting.seed, DEALS, 0))
+        self.agent_seed = derived_seed(setting.seed, AGENTS, 0)
+        self._agents: dict[tuple[int, int], Agent] = {}
+        self._observation = np.zeros(setting.variant.game.observation_size, np.float32)
+        self._mask = np.zeros(setting.variant.game.num_actions, np.int8)
+
+    def agent(self, number: int, copy: int = 0) -> Agent:
+        """Agent `number`, as its copy number `copy` where it holds several seats.
+
+        Raises:
+            SiberiaError: it can't be made.
+        """
+        if (number, copy) not in self._agents:
+            self._agents[number, copy] = make_agent(self.setting.specs[number])
+        return self._agents[number, copy]
+
+    def check(self, number: int) -> None:
+        """Make agent `number` and start it for the tournament's game.
+
+        Raises:
+            ConfigurationError: it can't be made or started.
+        """
+        spec = self.setting.specs[number]
+        self.clock.start(number)
+        try:
+            self.agent(number).start(self.setting.variant, 0)
+        except SiberiaError as error:
+            raise ConfigurationError(f"agents: {spec}: {error}") from error
+        except BaseException as error:  # whatever the code of an agent raises
+            raise ConfigurationError(f"agents: {spec} can't be started: {described(error)}") from error
+        finally:
+            self.clock.stop()
+
+    def warm_up(self, number: int) -> None:
+        """Ask agent `number` for a first move, so that what it needs is loaded; what comes of it doesn't matter."""
+        engine.deal_at(self.setting.variant.rulesets, self.states, 0, self.deals, 0, 0)
+        try:
+            self._timed(number, self.agent(number).act, view_state(self.setting.variant, self.states, 0))
+        except ForfeitError:
+            del self._agents[number, 0]
+
+    def play(self, task: Task) -> Result:
+        """Play a game to its end, or until somebody forfeits.
+
+        Raises:
+            SiberiaError: an agent can't be made (any more).
+        """
+        variant, states = self.setting.variant, self.states
+        players = variant.num_players
+        holders = [(number, task.seating[:seat].count(number)) for seat, number in enumerate(task.seating)]
+        agents = [self.agent(*holder) for holder in holders]
+        moves, seconds = [0] * players, [0.0] * players
+        engine.deal_at(variant.rulesets, states, 0, self.deals, task.deal, 0)
+        seat = NOBODY
+        try:
+            for seat, agent in enumerate(agents):
+                self._timed(seat, agent.start, variant, derived_seed(self.agent_seed, task.game, seat))
+            over = False
+            while not over:
+                view = view_state(variant, states, 0)
+                seat = view.player
+                answer, took = self._timed(seat, agents[seat].act, view)
+                over = self._apply(answer)
+                moves[seat] += 1
+                seconds[seat] += took
+        except ForfeitError as error:
+            del self._agents[holders[seat]]  # nobody knows what state it is in
+            return forfeited(variant, task, seat, str(error), states, moves, seconds)
+        scores = standing(variant, states)
+        winners = [score == max(scores) for score in scores]
+        shares = tuple(won / sum(winners) for won in winners)
+        return Result(task, scores, shares, NOBODY, "", tuple(moves), rounded(seconds))
+
+    def _timed(self, asked: int, call: Callable[..., T], *arguments: Any) -> tuple[T, float]:
+        """What an agent's `call` returns, and the seconds it took.
+
+        Raises:
+            ForfeitError: it raised, or took too long.
+        """
+        self.clock.start(asked)
+        try:
+            answer = call(*arguments)
+        except BaseException as error:  # whatever the code of an agent raises, SystemExit too
+            raise ForfeitError(described(error)) from error
+        finally:
+            seconds = self.clock.stop()
+        if seconds > self.setting.move_seconds:
+            raise ForfeitError(over_time(self.setting.move_seconds))
+        return answer, seconds
+
+    def _apply(self, answer: Any) -> bool:
+        """Take the action that an agent answered with; whether the game is over now.
+
+        Raises:
+            ForfeitError: it is none, or not a legal one.
+        """
+        variant = self.setting.variant
+        try:
+            action = operator.index(answer)
+        except BaseException as error:  # an answer is an object of the agent's: it may do anything
+            raise ForfeitError(f"answered with {type(answer).__name__}, not with the number of an action") from error
+        if isinstance(answer, bool) or not 0 <= action < variant.game.num_actions:
+            raise ForfeitError(
+                shortened(f"answered with {shown_as(answer)}; actions are 0 to {variant.game.num_actions - 1}")
+            )
+        player = engine.step_at(variant.rulesets, self.states, 0, action, self._observation, self._mask)
+        if player == engine.ILLEGAL:
+            raise ForfeitError(f"illegal action {action} ({variant.names_in_play(self.states, 0)[action]})")
+        return player == engine.FINISHED

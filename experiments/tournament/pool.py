@@ -1,0 +1,299 @@
+"""The processes that play a tournament's games, and the watch over them.
+
+A process plays one game at a time and reports it. Where an agent is not back in time, and be it in compiled code
+that never returns, its process is killed by its number, the agent forfeits, and a new process takes the place: no
+other game is touched. The same goes for an agent that ends the process it runs in.
+
+Processes are spawned, not forked (numba's and BLAS's threads don't survive a fork), with one thread for BLAS each.
+The first one makes and starts every agent before the others begin: errors come before any game, and whatever has
+to be compiled is compiled once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.sharedctypes import RawArray
+from time import monotonic
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from siberia_agents.registry import make_agent
+from siberia_env.errors import ConfigurationError, SiberiaError
+from siberia_env.game import States, Variant
+from siberia_experiments.tournament.game import NOBODY, Clock, Referee, Result, Setting, Task, forfeited, over_time
+
+GRACE = 0.5  #: seconds after its time in which an agent can still come back by itself, and forfeit all the same
+START_SECONDS = 60.0  #: time for making and starting an agent before the first game, if a move hasn't more
+LOOK_SECONDS = 0.05  #: between two looks at the clocks
+DEATHS = 3  #: times that a process may end while no agent is asked
+
+# What a process is at, in place of the number of a game.
+CHECKING, WARMING_UP = -1, -2
+READY = "ready"
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_PR_SET_PDEATHSIG = 1  #: Linux, prctl(2)
+
+_spawning = get_context("spawn")
+
+
+# ---------------------------------------------------------------- in the process
+
+
+def serve(connection: Connection, setting: Setting, desk: Any, memory: Any, cold: frozenset[int], parent: int) -> None:
+    """Check the agents, say `READY` (or send the error), then play each task received until there are no more.
+
+    Args:
+        connection: to the process that watches.
+        setting: the tournament's.
+        desk: the clock's shared memory.
+        memory: shared bytes for one state.
+        cold: agents that are not to be asked for a move beforehand.
+        parent: number of the process that watches.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that watches
+    _end_with(parent)
+    clock = Clock(desk)
+    referee = Referee(setting, clock, shared_states(setting.variant, memory))
+    try:
+        for number in range(len(setting.specs)):
+            desk[Clock.GAME] = CHECKING
+            referee.check(number)
+            if number not in cold:
+                desk[Clock.GAME] = WARMING_UP
+                referee.warm_up(number)
+        connection.send(READY)
+        while True:
+            connection.send(referee.play(connection.recv()))
+    except SiberiaError as error:
+        connection.send(ConfigurationError(str(error)))
+    except (EOFError, BrokenPipeError):
+        pass  # the process that watches is done, or was ended
+
+
+def _end_with(parent: int) -> None:
+    """Have the system end this process when its parent ends, even in the middle of compiled code."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it has ended already
+        os._exit(0)
+
+
+def shared_states(variant: Variant, memory: Any) -> States:
+    """An array of one state in shared memory."""
+    return np.frombuffer(memory, variant.game.state_dtype)
+
+
+# ---------------------------------------------------------------- outside
+
+
+class Worker:
+    """One process, as the process that watches sees it.
+
+    Attributes:
+        task: the game it plays, None while it has none.
+        ready: whether its agents have been checked.
+    """
+
+    def __init__(self, setting: Setting, cold: Iterable[int]) -> None:
+        self.setting = setting
+        self.task: Task | None = None
+        self.ready = False
+        self.desk = RawArray("d", Clock.SIZE)
+        self.desk[Clock.ASKED] = NOBODY
+        memory = RawArray("b", setting.variant.game.state_dtype.itemsize)
+        self.states = shared_states(setting.variant, memory)
+        self.connection, theirs = _spawning.Pipe()
+        self.process = _spawning.Process(
+            target=serve, args=(theirs, setting, self.desk, memory, frozenset(cold), os.getpid()), daemon=True
+        )
+        with _one_thread():
+            self.process.start()
+        theirs.close()
+
+    def give(self, task: Task) -> None:
+        """Have a game played."""
+        self.task = task
+        self.desk[Clock.GAME] = task.game
+        with suppress(BrokenPipeError):  # it has just ended: `receive` will find out
+            self.connection.send(task)
+
+    def overdue(self) -> bool:
+        """Whether an agent is not back in time."""
+        since = self.desk[Clock.SINCE]
+        limit = self.setting.move_seconds
+        if self.desk[Clock.GAME] == CHECKING:
+            limit = max(limit, START_SECONDS)
+        # The same start twice: what was read in between belongs to it.
+        return since > 0 and monotonic() - since > limit + GRACE and self.desk[Clock.SINCE] == since
+
+    def asked(self) -> int:
+        """The seat that is asked for a move (the number of the agent, before the games), or `NOBODY`."""
+        return int(self.desk[Clock.ASKED])
+
+    def receive(self) -> Result | None:
+        """The result that has come, if it is one and not the first sign of life.
+
+        Raises:
+            ConfigurationError: the process could not make its agents.
+            EOFError, OSError: the process has ended.
+        """
+        message = self.connection.recv()
+        if isinstance(message, ConfigurationError):
+            raise message
+        self.ready, self.task = True, None
+        return message if isinstance(message, Result) else None
+
+    def ending(self) -> str:
+        """How the process ended."""
+        code = self.process.exitcode
+        if code is not None and code < 0:
+            return f"its process was ended by {signal.Signals(-code).name}"
+        return f"its process ended with exit code {code}"
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self.process.kill()
+        self.process.join()
+
+    def close(self) -> None:
+        """End the process and let go of everything."""
+        self.kill()
+        self.connection.close()
+        self.process.close()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Processes started meanwhile use one thread for linear algebra: there are enough processes."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+class Workers:
+    """Up to `jobs` processes; as a context, they end with it.
+
+    Raises:
+        ConfigurationError: on entering, an agent can't be made or started.
+    """
+
+    def __init__(self, setting: Setting, jobs: int) -> None:
+        self.setting = setting
+        self.jobs = jobs
+        self._cold: set[int] = set()
+        self._workers: list[Worker] = []
+        self._deaths = 0
+
+    def __enter__(self) -> Workers:
+        for spec in self.setting.specs:
+            try:
+                make_agent(spec)  # a wrong name is found out without waiting for a process
+            except SiberiaError:
+                raise
+            except Exception:  # whatever the code of an agent raises is told by the process
+                break
+        self._start()
+        try:
+            while not self._workers[0].ready:
+                for _ in self._look():
+                    pass
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every process."""
+        while self._workers:
+            self._workers.pop().close()
+
+    def play(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        """Play games at the same time, and give each result as it comes.
+
+        Raises:
+            ConfigurationError: an agent can't be made any more, or processes end for no reason that can be seen.
+        """
+        waiting = deque(tasks)
+        while len(self._workers) < min(self.jobs, len(waiting)):
+            self._start()
+        playing = 0
+        while waiting or playing:
+            for worker in self._workers:
+                if worker.ready and worker.task is None and waiting:
+                    worker.give(waiting.popleft())
+                    playing += 1
+            for outcome in self._look():
+                playing -= 1
+                if isinstance(outcome, Result):
+                    yield outcome
+                else:
+                    waiting.appendleft(outcome)
+
+    def _start(self) -> None:
+        self._workers.append(Worker(self.setting, self._cold))
+
+    def _look(self) -> Iterator[Result | Task]:
+        """Wait a moment; give every game that has ended, and every one that has to be played again."""
+        wait([worker.connection for worker in self._workers], LOOK_SECONDS)
+        for number, worker in enumerate(self._workers):
+            asked, reason = NOBODY, ""
+            if worker.overdue():
+                asked, reason = worker.asked(), over_time(self.setting.move_seconds)
+                worker.kill()
+            if not worker.connection.poll():
+                continue
+            outcome: Result | Task | None
+            try:
+                outcome = worker.receive()  # of an agent that came back at the last moment, too
+            except (EOFError, OSError):
+                worker.process.join()
+                if not reason:
+                    asked, reason = worker.asked(), worker.ending()
+                outcome = self._broken_off(worker, asked, reason)
+            if not worker.process.is_alive():
+                self._workers[number] = Worker(self.setting, self._cold)
+                worker.close()
+            if outcome is not None:
+                yield outcome
+
+    def _broken_off(self, worker: Worker, asked: int, reason: str) -> Result | Task | None:
+        """What becomes of the game whose process ended while `asked` was to answer.
+
+        Raises:
+            ConfigurationError: an agent could not even be started, or processes end again and again.
+        """
+        task, phase = worker.task, int(worker.desk[Clock.GAME])
+        if task is not None and asked != NOBODY:
+            return forfeited(self.setting.variant, task, asked, reason, worker.states)
+        if phase == WARMING_UP and asked != NOBODY:
+            self._cold.add(asked)
+            return None
+        if phase == CHECKING and asked != NOBODY:
+            raise ConfigurationError(f"agents: {self.setting.specs[asked]} can't be started: {reason}")
+        self._deaths += 1
+        if self._deaths == DEATHS:
+            raise ConfigurationError(f"tournament: processes end while no agent is asked: {reason}")
+        return task

@@ -1,0 +1,262 @@
+"""Agents against each other in every line-up and seat order: `siberia tournament card --agents random,greedy`.
+
+A *line-up* is a choice of agents for the seats: with more agents than seats, every combination of different ones;
+with fewer, every way to give each agent at least one seat. A *block* is one deal, played by one line-up in all its
+seat orders: nobody is luckier than another in the cards, or in the seat. Line-ups take turns, so that all agents
+play about equally many games however many blocks there are.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from siberia_env import __version__
+from siberia_env.core.rng import check_seed
+from siberia_env.errors import ConfigurationError, SiberiaError
+from siberia_env.game import Variant
+from siberia_experiments.console import console, counting
+from siberia_experiments.tournament.agent_files import Digests, changed_files, digests_of
+from siberia_experiments.tournament.game import NOBODY, Result, Setting, Task
+from siberia_experiments.tournament.pool import Workers
+from siberia_experiments.tournament.ratings import RESAMPLES, Ratings
+from siberia_experiments.tournament.store import SETTINGS, SUMMARY, Ledger, as_csv
+from siberia_experiments.tournament.summary import COLUMNS, Line, Played
+
+FORMAT = "siberia-tournament/1"
+
+LineUp = tuple[int, ...]
+
+
+def line_ups(agents: int, players: int) -> list[LineUp]:
+    """Every line-up of `agents` agents over `players` seats, in an order in which all agents come up evenly."""
+    if agents >= players:
+        found = list(combinations(range(agents), players))
+    else:
+        repeated = combinations_with_replacement(range(agents), players)
+        found = [line_up for line_up in repeated if len(set(line_up)) == agents]
+    members = np.array(found)
+    played, left, order = np.zeros(agents, np.int64), np.ones(len(found), bool), []
+    for _ in found:
+        number = int(np.where(left, played[members].sum(axis=1), np.iinfo(np.int64).max).argmin())
+        left[number] = False
+        order.append(found[number])
+        for agent in set(found[number]):
+            played[agent] += 1
+    return order
+
+
+class Schedule:
+    """Which game has which number: block after block, each line-up's in turn, a block's seat orders in order.
+
+    Attributes:
+        blocks: how many; each has a deal of its own, with the same number.
+        games: how many.
+    """
+
+    def __init__(self, agents: int, players: int, games: int) -> None:
+        """The smallest schedule of whole blocks with at least `games` games."""
+        self._orders = [sorted(set(permutations(line_up))) for line_up in line_ups(agents, players)]
+        self._starts = np.cumsum([0, *(len(orders) for orders in self._orders)]).tolist()
+        rounds, rest = divmod(games, self._starts[-1])
+        part = next(number for number, start in enumerate(self._starts) if start >= rest)
+        self.blocks = rounds * len(self._orders) + part
+        self.games = rounds * self._starts[-1] + self._starts[part]
+
+    def task(self, game: int) -> Task:
+        """Game number `game`.
+
+        Raises:
+            IndexError: there is none.
+        """
+        if not 0 <= game < self.games:
+            raise IndexError(game)
+        rounds, rest = divmod(game, self._starts[-1])
+        line_up = bisect_right(self._starts, rest) - 1
+        order = self._orders[line_up][rest - self._starts[line_up]]
+        return Task(game, rounds * len(self._orders) + line_up, order)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a tournament gave.
+
+    Attributes:
+        played: its games.
+        results: the same, one by one, in order.
+        ratings: the fit, by agent and seat.
+        lines: the summary, the highest rating first.
+    """
+
+    played: Played
+    results: list[Result]
+    ratings: Ratings
+    lines: list[Line]
+
+
+class Tournament:
+    """A tournament and its folder.
+
+    Attributes:
+        setting: what all games have in common.
+        schedule: which games are played.
+        folder: where everything is written.
+        asked: games that were asked for; `schedule` has whole blocks.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        specs: Sequence[str],
+        games: int,
+        folder: Path,
+        seed: int = 0,
+        move_seconds: float = 60.0,
+    ) -> None:
+        """Set up a tournament; nothing is played or written yet.
+
+        Args:
+            variant: the game, with its players, rules and components.
+            specs: the agents, at least 2 different ones (`siberia_agents.registry.make_agent`).
+            games: how many at least.
+            folder: where everything is written; one with the same settings is gone on with.
+            seed: decides everything that is random.
+            move_seconds: time for a move; who takes longer forfeits the game.
+
+        Raises:
+            ConfigurationError: one of these is not to be had.
+        """
+        for spec in specs:
+            if specs.count(spec) > 1:
+                raise ConfigurationError(f"agents: {spec!r} is named twice")
+            if not spec.isprintable():
+                raise ConfigurationError(f"agents: {spec!r} holds characters that can't be written into a table")
+        if len(specs) < 2:
+            raise ConfigurationError(f"agents: {len(specs)} named; a tournament needs at least 2")
+        if games < 1:
+            raise ConfigurationError(f"games: {games}; at least 1")
+        if not move_seconds > 0:
+            raise ConfigurationError(f"move-seconds: {move_seconds}; it has to be more than 0")
+        check_seed(seed)
+        self.setting = Setting(variant, tuple(specs), seed, move_seconds)
+        self.schedule = Schedule(len(specs), variant.num_players, games)
+        self.folder = folder
+        self.asked = games
+
+    def settings(self) -> dict[str, Any]:
+        """What the folder's `settings.json` holds: all that the games depend on."""
+        variant = self.setting.variant
+        settings = {
+            "format": FORMAT,
+            "version": __version__,
+            "game": variant.game.name,
+            "agents": self.setting.specs,
+            "players": variant.num_players,
+            "games": self.schedule.games,
+            "seed": self.setting.seed,
+            "move_seconds": self.setting.move_seconds,
+            "rules": variant.rules_as_json(),
+            "components": variant.components.as_json(),
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(settings))
+        return plain
+
+    def run(self, jobs: int = 1, resamples: int = RESAMPLES) -> Outcome:
+        """Play all games that are not in the folder yet, in `jobs` processes, and write the summary.
+
+        Raises:
+            ConfigurationError: an agent can't be made or started, or the folder can't be used.
+        """
+        if jobs < 1:
+            raise ConfigurationError(f"jobs: {jobs}; at least 1")
+        digests = self.digests()  # before any process makes the agents from their files
+        if (self.folder / SETTINGS).exists():
+            ledger = self._ledger(digests)
+            try:
+                if ledger.changes or len(ledger.results) < self.schedule.games:
+                    with Workers(self.setting, jobs) as workers:  # first: a changed agent may be one that can't start
+                        self._drop_changed(ledger)
+                        self._play(ledger, workers, digests)
+                return self._sum_up(ledger, resamples)
+            finally:
+                ledger.close()
+        with Workers(self.setting, jobs) as workers:  # first: nothing is written for agents that can't be started
+            ledger = self._ledger(digests)
+            try:
+                self._play(ledger, workers, digests)
+                workers.close()
+                return self._sum_up(ledger, resamples)
+            finally:
+                ledger.close()
+
+    def digests(self) -> dict[str, Digests]:
+        """The files that the agents play from, as they are now.
+
+        Raises:
+            ConfigurationError: there is no such agent, or one of its files can't be read.
+        """
+        return digests_of(self.setting.specs, self.setting.variant)
+
+    def _ledger(self, digests: Mapping[str, Digests]) -> Ledger:
+        players = self.setting.variant.num_players
+        return Ledger(self.folder, self.settings(), self.setting.specs, players, self.schedule.task, digests)
+
+    def _drop_changed(self, ledger: Ledger) -> None:
+        changes = ledger.changes
+        for spec, games in ledger.drop_changed().items():
+            if games:
+                count = "1 game" if games == 1 else f"{games} games"
+                told = f"{spec}: {', '.join(changes[spec])} changed since its games were played; playing {count} anew"
+                console.print(told, markup=False, highlight=False, soft_wrap=True)
+
+    def _play(self, ledger: Ledger, workers: Workers, digests: Mapping[str, Digests]) -> None:
+        missing = [game for game in range(self.schedule.games) if game not in ledger.results]
+        told: set[int] = set()
+        with counting("games", self.schedule.games) as bar:
+            bar.update(bar.task_ids[0], completed=len(ledger.results))
+            for result in workers.play(self.schedule.task(game) for game in missing):
+                ledger.add(result)
+                bar.advance(bar.task_ids[0])
+                if result.forfeit != NOBODY and (number := result.task.seating[result.forfeit]) not in told:
+                    told.add(number)
+                    text = f"{self.setting.specs[number]} forfeits game {result.task.game}: {result.reason}"
+                    bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+        self._tell_unsteady(digests)
+
+    def _tell_unsteady(self, before: Mapping[str, Digests]) -> None:
+        """Say which agents' files have changed while the games were played: nobody knows which game had which file."""
+        for spec in self.setting.specs:
+            try:
+                files = changed_files(before[spec], digests_of([spec], self.setting.variant)[spec])
+            except SiberiaError:  # a file is gone
+                files = list(before[spec])
+            if files:
+                told = f"{spec}: {', '.join(files)} changed while games were played; the same command plays them anew"
+                console.print(told, markup=False, highlight=False, soft_wrap=True)
+
+    def _sum_up(self, ledger: Ledger, resamples: int) -> Outcome:
+        ledger.finish()
+        results = list(ledger.results.values())
+        played = Played.of(self.setting.specs, results)
+        with counting("rating", resamples + 1) as bar:
+            ratings = played.rate(
+                self.setting.seed, lambda fits: bar.advance(bar.task_ids[0], fits), resamples=resamples
+            )
+        lines = played.summary(ratings)
+        ledger.write(SUMMARY, as_csv([COLUMNS, *(line.cells() for line in lines)]))
+        return Outcome(played, results, ratings, lines)
+
+
+def rounding(tournament: Tournament) -> str:
+    """How many games are played, and why more than asked for."""
+    games, blocks = tournament.schedule.games, tournament.schedule.blocks
+    more = "" if games == tournament.asked else f" ({tournament.asked} asked for, rounded up to whole deals)"
+    return f"{games} games{more}: {blocks} deals, each in all seat orders of its line-up"

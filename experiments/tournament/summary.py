@@ -1,0 +1,212 @@
+"""What a tournament's games show: each agent's line of the summary, pairs, seats, forfeits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from siberia_experiments.match import Interval, wilson
+from siberia_experiments.tournament.game import NOBODY, Result
+from siberia_experiments.tournament.ratings import RESAMPLES, Ratings, places, rate
+
+ANCHOR = "search:1000"  #: rated 1000 where it takes part
+INDEPENDENT = 2.0  #: degrees of freedom by which independent games count in the variance between deals
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of `summary.csv`.
+
+    Attributes:
+        agent: its spec.
+        games: seats held in all games; two seats in one game count twice.
+        win_share: mean share of the win, ties and forfeits divided; 0 to 1.
+        win_low: of its 95% interval.
+        win_high: of its 95% interval.
+        mean_score: dollars, over the games that were played to their end; nan if there is none.
+        rating: points (`siberia_experiments.tournament.ratings`).
+        rating_low: of its 95% interval.
+        rating_high: of its 95% interval.
+        ms_per_move: mean time for a decision, milliseconds; nan if there is none.
+    """
+
+    agent: str
+    games: int
+    win_share: float
+    win_low: float
+    win_high: float
+    mean_score: float
+    rating: float
+    rating_low: float
+    rating_high: float
+    ms_per_move: float
+
+    def cells(self) -> list[str]:
+        """The row as it is written."""
+        digits = {"mean_score": 1, "rating": 2, "rating_low": 2, "rating_high": 2, "ms_per_move": 4}
+        numbers = {name: getattr(self, name) for name in COLUMNS[2:]}
+        return [
+            self.agent,
+            str(self.games),
+            *("" if np.isnan(value) else f"{value:.{digits.get(name, 6)}f}" for name, value in numbers.items()),
+        ]
+
+
+COLUMNS = tuple(field.name for field in fields(Line))
+
+
+@dataclass(frozen=True)
+class Played:
+    """The games of a tournament as arrays. G games, P seats, K agents.
+
+    Attributes:
+        specs: the agents, K.
+        entrant: int64 [G, P], which agent sat in each seat.
+        deal: int64 [G].
+        scores: int64 [G, P], dollars; of forfeited games as they stood.
+        win_shares: float64 [G, P].
+        forfeit: bool [G, P].
+        moves: int64 [G, P], decisions.
+        seconds: float64 [G, P].
+    """
+
+    specs: tuple[str, ...]
+    entrant: NDArray[np.int64]
+    deal: NDArray[np.int64]
+    scores: NDArray[np.int64]
+    win_shares: NDArray[np.float64]
+    forfeit: NDArray[np.bool_]
+    moves: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, specs: tuple[str, ...], results: Sequence[Result]) -> Played:
+        """The games `results`."""
+        return cls(
+            specs=specs,
+            entrant=np.array([result.task.seating for result in results], np.int64),
+            deal=np.array([result.task.deal for result in results], np.int64),
+            scores=np.array([result.scores for result in results], np.int64),
+            win_shares=np.array([result.win_shares for result in results], np.float64),
+            forfeit=np.array([np.arange(len(result.scores)) == result.forfeit for result in results]),
+            moves=np.array([result.moves for result in results], np.int64),
+            seconds=np.array([result.seconds for result in results], np.float64),
+        )
+
+    @property
+    def place(self) -> NDArray[np.int64]:
+        """Each seat's place, 0 for the best: int64 [G, P]."""
+        return places(self.scores, self.forfeit)
+
+    @property
+    def to_the_end(self) -> NDArray[np.bool_]:
+        """The games that nobody forfeited: bool [G]."""
+        return np.asarray(~self.forfeit.any(axis=1))
+
+    def scores_of(self, number: int) -> NDArray[np.int64]:
+        """An agent's scores in the games that were played to their end, dollars."""
+        return self.scores[(self.entrant == number) & self.to_the_end[:, None]]
+
+    def win_share(self, chosen: NDArray[np.bool_]) -> Interval:
+        """The share of wins of the `chosen` seats (bool [G, P]) with its 95% interval.
+
+        The interval is Wilson's for as many independent games as would give the variance found between deals: the
+        games of a deal, played in all seat orders, are not independent, and their mean varies less.
+        """
+        line_up = np.unique(np.sort(self.entrant, axis=1), axis=0, return_inverse=True)[1].ravel()
+        deals, first, deal = np.unique(self.deal, return_index=True, return_inverse=True)
+        deal = deal.ravel()
+        wins = np.bincount(deal, np.where(chosen, self.win_shares, 0).sum(axis=1), len(deals))
+        games = np.bincount(deal, chosen.sum(axis=1), len(deals))
+        return wilson_of_deals(wins, games, line_up[first])
+
+    def pairs(self) -> NDArray[np.float64]:
+        """How often the row's agent came out ahead of the column's, ties half: float64 [K, K], nan without games."""
+        agents, players = len(self.specs), self.entrant.shape[1]
+        ahead, met = np.zeros((agents, agents)), np.zeros((agents, agents))
+        place = self.place
+        for one in range(players):
+            for other in range(players):
+                pair = (self.entrant[:, one], self.entrant[:, other])
+                different = pair[0] != pair[1]
+                better = (place[:, one] < place[:, other]) + 0.5 * (place[:, one] == place[:, other])
+                np.add.at(ahead, pair, better * different)
+                np.add.at(met, pair, different)
+        return np.divide(ahead, met, out=np.full_like(ahead, np.nan), where=met > 0)
+
+    def seat(self, number: int) -> Interval:
+        """The share of wins of a seat."""
+        return self.win_share(np.broadcast_to(np.arange(self.entrant.shape[1]) == number, self.entrant.shape))
+
+    def rate(self, seed: int = 0, progress: Callable[[int], None] | None = None, resamples: int = RESAMPLES) -> Ratings:
+        """Rate the agents (`siberia_experiments.tournament.ratings.rate`)."""
+        anchor = self.specs.index(ANCHOR) if ANCHOR in self.specs else None
+        return rate(self.entrant, self.place, self.deal, len(self.specs), anchor, resamples, seed, progress)
+
+    def summary(self, ratings: Ratings) -> list[Line]:
+        """A line for each agent, the highest rating first."""
+        lines = []
+        for number, (spec, rating) in enumerate(zip(self.specs, ratings.agents, strict=True)):
+            own = self.entrant == number
+            share, scores, moves = self.win_share(own), self.scores_of(number), int(self.moves[own].sum())
+            lines.append(
+                Line(
+                    agent=spec,
+                    games=int(own.sum()),
+                    win_share=share.value,
+                    win_low=share.low,
+                    win_high=share.high,
+                    mean_score=float(scores.mean()) if len(scores) else np.nan,
+                    rating=rating.value,
+                    rating_low=rating.low,
+                    rating_high=rating.high,
+                    ms_per_move=1000 * float(self.seconds[own].sum()) / moves if moves else np.nan,
+                )
+            )
+        return sorted(lines, key=lambda line: -line.rating)
+
+
+def wilson_of_deals(wins: NDArray[Any], games: NDArray[Any], line_up: NDArray[np.int64]) -> Interval:
+    """A share of games with Wilson's interval, where games of one deal depend on each other.
+
+    The variance is taken between deals of one line-up, about the mean of that line-up. As a few deals can agree by
+    chance, independent games count as `INDEPENDENT` further degrees of freedom; where there is no variance at all
+    (nothing but wins, or none), they are what is taken.
+
+    Args:
+        wins: float64 [D], by deal.
+        games: [D], by deal.
+        line_up: int64 [D], which agents played the deal.
+    """
+    total = float(games.sum())
+    share = float(wins.sum()) / total
+    rest, deals, freedom = np.zeros(len(wins)), 0, 0
+    for which in np.unique(line_up):
+        own = line_up == which
+        if games[own].sum() > 0:
+            rest[own] = wins[own] - games[own] * (wins[own].sum() / games[own].sum())
+            deals += int(own.sum())
+            freedom += int(own.sum()) - 1
+    alone = share * (1 - share) / total
+    if alone == 0:
+        return wilson(share * total, total)
+    between = float((rest**2).sum()) / total**2 * deals / freedom if freedom else 0.0
+    variance = (freedom * between + INDEPENDENT * alone) / (freedom + INDEPENDENT)
+    effective = share * (1 - share) / variance
+    interval = wilson(share * effective, effective)
+    return Interval(share, interval.low, interval.high)
+
+
+def first_reasons(results: Iterable[Result], specs: Sequence[str]) -> dict[str, tuple[int, str]]:
+    """How many games each agent forfeited, and why it did so first; only those that did."""
+    found: dict[str, tuple[int, str]] = {}
+    for result in results:
+        if result.forfeit != NOBODY:
+            spec = specs[result.task.seating[result.forfeit]]
+            count, reason = found.get(spec, (0, result.reason))
+            found[spec] = (count + 1, reason)
+    return found

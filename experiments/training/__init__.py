@@ -1,0 +1,1 @@
+"""Training of policies by self-play, and what belongs to a run."""

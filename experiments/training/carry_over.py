@@ -1,0 +1,222 @@
+"""Models that outlive a change of the observation.
+
+`python -m siberia_experiments.training.carry_over card OLD.npz NEW.npz` makes a new file of an old one.
+
+A model file describes the observation it was trained on: the name, shape and unit of each block. From that and
+the blocks of today its first layers are written anew:
+
+- The weights of a number that still exists move to its new place. Blocks are matched by name, numbers by their
+  index in the block.
+- Where a block has another unit, its weights are multiplied by the new unit over the old one.
+- A new number gets zero weights: the model takes no notice of it until it is trained further.
+- A number that no longer exists must have been constant. Its value, given with `--constant`, goes into the bias.
+
+The carried model gives the same logits and values as the old one wherever neither observation was clipped; a file
+in half precision stays so, and rounds what has changed to three digits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from siberia_agents.learned import Layers, Model, layout_version, model_of, observation_layout, read_model_file
+from siberia_env.errors import ModelError, SiberiaError
+from siberia_env.game import Game, find_game
+
+#: One number of an observation: the name of its block, and its index along each axis of the block.
+Number = tuple[str, tuple[int, ...]]
+
+_CONSTANT = re.compile(r"(\w+)\[(\d+(?:,\d+)*)\]=(.+)")
+_MOST_NAMES = 4  #: in an error message
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a number lies in the flat vector, and the quantity that a value of 1 stands for."""
+
+    index: int
+    unit: float
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How many numbers of an observation were carried over, and how."""
+
+    moved: int
+    rescaled: int
+    new: int
+    constant: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.moved} numbers keep their weights, {self.rescaled} have rescaled ones, {self.new} are new, "
+            f"{self.constant} went into the bias"
+        )
+
+
+def places(layout: Iterable[Sequence[Any]]) -> dict[Number, Place]:
+    """Where each number of a layout (`observation_layout`) lies, in the order of the vector."""
+    found: dict[Number, Place] = {}
+    for name, shape, unit, _ in layout:
+        for index in np.ndindex(*shape):
+            found[name, index] = Place(len(found), unit)
+    return found
+
+
+def name_of(number: Number) -> str:
+    """A number as it is written on the command line: `unseen_counters[20]`, `tiles[3,9]`."""
+    block, index = number
+    return f"{block}[{','.join(map(str, index))}]"
+
+
+def carried_layers(
+    layers: Layers, before: Mapping[Number, Place], after: Mapping[Number, Place], constants: Mapping[Number, float]
+) -> Layers:
+    """A network with its first layer rewritten from the numbers `before` to those `after`.
+
+    Args:
+        layers: the network.
+        before: the observation that it was trained on.
+        after: the observation that it will be given.
+        constants: for each number of `before` that is not in `after`, the value it always had.
+    """
+    (weight, bias), *others = layers
+    carried = np.zeros((len(after), weight.shape[1]), np.float32)
+    for number, place in after.items():
+        if number in before:
+            old = before[number]
+            carried[place.index] = weight[old.index] * np.float32(place.unit / old.unit)
+    shifted = bias.copy()
+    for number, value in constants.items():
+        shifted += weight[before[number].index] * np.float32(value)
+    return [(carried, shifted), *others]
+
+
+def carry_over(
+    game: Game, path: Path, layout: Any = None, constants: Mapping[Number, float] | None = None
+) -> tuple[Model, bool, Changes]:
+    """The model at `path`, rewritten for the observation that `game` has now.
+
+    Args:
+        game: the game the model is for.
+        path: the model's file.
+        layout: the blocks it was trained on (`observation_layout`), for a file that does not hold them.
+        constants: the value of each number that no longer exists.
+
+    Returns:
+        The model, whether its file stores half precision, and what has changed.
+
+    Raises:
+        ModelError: the file can't be used, its layout is not known, or the constants are not those that are needed.
+    """
+    file = read_model_file(path, check_version=False)
+    metadata, constants = file.metadata, constants or {}
+    if metadata["game"] != game.name:
+        raise ModelError(f"model: {path} is for the game {metadata['game']!r}, not for {game.name!r}")
+    layout = metadata.get("layout") if layout is None else layout
+    if layout is None:
+        raise ModelError(f"model: {path} does not hold the layout it was trained on; give it with --layout")
+    if layout_version(layout, game.num_actions) != metadata["observation"]:
+        raise ModelError(
+            f"model: {path} was trained on observation version {metadata['observation']}, and this layout with the "
+            f"actions of today is version {layout_version(layout, game.num_actions)}"
+        )
+    before, after = places(layout), places(observation_layout(game))
+    if any(not network or network[0][0].shape[:1] != (len(before),) for network in file.layers.values()):
+        raise ModelError(f"model: {path} is damaged: its networks don't have the {len(before)} inputs of its layout")
+    gone = before.keys() - after.keys()
+    for numbers, what in (
+        (gone - constants.keys(), "no longer exists; give its value with --constant"),
+        (constants.keys() - gone, "is given as a constant, but is not a number that no longer exists"),
+    ):
+        if numbers:
+            names = sorted(map(name_of, numbers))
+            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+            raise ModelError(f"model: {path}: {', '.join(names[:_MOST_NAMES])}{more} {what}")
+    layers = {name: carried_layers(network, before, after, constants) for name, network in file.layers.items()}
+    trained = metadata["trained"]
+    history = [*trained.get("carried_over_from", []), metadata["observation"]]
+    described = {**metadata, "trained": {**trained, "carried_over_from": history}}
+    kept = [number for number in after if number in before]
+    rescaled = sum(after[number].unit != before[number].unit for number in kept)
+    changes = Changes(len(kept) - rescaled, rescaled, len(after) - len(kept), len(gone))
+    return model_of(path, replace(file, metadata=described, layers=layers)), file.half, changes
+
+
+def read_layout(path: Path) -> Any:
+    """The layout in a JSON file.
+
+    Raises:
+        ModelError: there is none.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"layout: {path} can't be read ({' '.join(str(error).split())})") from error
+
+
+def read_constant(text: str) -> tuple[Number, float]:
+    """A constant as the command line has it: `unseen_counters[20]=1`.
+
+    Raises:
+        ModelError: it is none.
+    """
+    found = _CONSTANT.fullmatch(text)
+    try:
+        value = float(found[3]) if found else np.nan
+    except ValueError:
+        value = np.nan
+    if not found or not np.isfinite(value):
+        raise ModelError(f"constant: {text!r}; it is BLOCK[INDEX]=VALUE, as in unseen_counters[20]=1")
+    return (found[1], tuple(map(int, found[2].split(",")))), value
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry one model over; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m siberia_experiments.training.carry_over",
+        description="Rewrite a model for the observation that the game has now.",
+    )
+    parser.add_argument("game", help="card or board")
+    parser.add_argument("old", type=Path, help="the model's file")
+    parser.add_argument("new", type=Path, help="the file to write; it may be the same")
+    parser.add_argument(
+        "--layout",
+        type=Path,
+        help="JSON file with the blocks that the model was trained on, each as [name, shape, unit, signed]; needed "
+        "for a model that was saved before files held them",
+    )
+    parser.add_argument(
+        "--constant",
+        action="append",
+        default=[],
+        metavar="BLOCK[INDEX]=VALUE",
+        help="the value that a number which no longer exists always had; once for each such number",
+    )
+    options: Any = parser.parse_args(arguments)
+    try:
+        game = find_game(options.game)
+        layout = None if options.layout is None else read_layout(options.layout)
+        model, half, changes = carry_over(game, options.old, layout, dict(map(read_constant, options.constant)))
+        model.save(options.new, half)
+    except SiberiaError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"model: {options.new} can't be written ({error.strerror})", file=sys.stderr)
+        return 2
+    print(f"{options.new}: {changes}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

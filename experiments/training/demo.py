@@ -1,0 +1,86 @@
+"""`make demo`: from nothing to a trained opponent, measured, with everything it left behind in one folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from siberia_agents.learned import LearnedAgent, Model, load_model
+from siberia_env.core import engine
+from siberia_env.game import DOLLARS, Variant
+from siberia_env.record import Decision, describe, read_records
+from siberia_env.view import view_state
+from siberia_experiments.commands import next_lines
+from siberia_experiments.console import TrainingDisplay, console, results_table
+from siberia_experiments.evaluate import alone_against, evaluate
+from siberia_experiments.record_games import record_games
+from siberia_experiments.training.run import BASELINES, LOG_FOLDER, Training, TrainOptions, draw_curve
+
+EVALUATION_SEED = 1_000_000  # games that training has not been measured on
+MOVES_SHOWN = 3  # candidate moves in the annotated game
+
+
+def demo(options: TrainOptions, folder: Path, games: int = 500) -> None:
+    """Train, draw the learning curve, play `games` games against each baseline, and annotate one game.
+
+    What an earlier demo left in `folder` is replaced, its TensorBoard log included.
+    """
+    earlier_logs = list((folder / LOG_FOLDER).glob("events.*"))
+    training = Training(options, folder)  # refuses what can't be trained before anything is replaced
+    for log in earlier_logs:
+        log.unlink()
+    follow(training)
+    model = load_model(training.model_path)
+    measure(training.variant, model, games)
+    annotate(training.variant, model, folder)
+    console.print(
+        f"{folder}: model.npz, curve.png, curve.csv, tensorboard/, game.jsonl (a game against greedy), "
+        "game.txt (the same with the model's thoughts)"
+    )
+    for line in next_lines(training):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def follow(training: Training) -> None:
+    """Carry a run to its end before the user's eyes, and draw its learning curve."""
+    options = training.options
+    TrainingDisplay(f"{training.variant.game.title}, {options.num_players} players").show(training.run())
+    draw_curve(training.curve, training.folder / "curve.png")
+
+
+def measure(variant: Variant, model: Model, games: int) -> None:
+    """Games against each baseline in all other seats, seats rotated."""
+    rows = []
+    for name in BASELINES:
+        agents = alone_against(LearnedAgent(model), name, variant.num_players)
+        results = evaluate(variant, agents, games, EVALUATION_SEED)
+        rows += [("learned", results, 0), (name, results, 1)]
+    console.print(results_table(f"{games} games each, seats rotated", rows))
+
+
+def annotate(variant: Variant, model: Model, folder: Path) -> None:
+    """Record one game against greedy; beside it a text with what the model expected and considered."""
+    agents = alone_against(LearnedAgent(model), "greedy", variant.num_players)
+    path = folder / "game.jsonl"
+    record_games(variant, agents, 1, EVALUATION_SEED, path)
+
+    def thoughts(decision: Decision) -> str:
+        if agents[decision.player].name != LearnedAgent.name or len(decision.legal) == 1:
+            return ""
+        observation = view_state(variant, decision.states, 0).observation[None]
+        logits = np.where(decision.mask > 0, model.logits(observation)[0], -np.inf)
+        likelihood = np.exp(logits - logits.max())
+        likelihood /= likelihood.sum()
+        considered = [int(action) for action in np.argsort(-likelihood)[:MOVES_SHOWN] if decision.mask[action]]
+        names = variant.names_in_play(decision.states, 0)
+        moves = ", ".join(f"{names[action]} {100 * likelihood[action]:.0f}%" for action in considered)
+        standing = np.zeros((1, variant.num_players), np.float32)
+        engine.standing_batch(variant.rulesets, decision.states, engine.MARGIN, standing)
+        margin = standing[0, decision.player] + model.values(observation)[0]  # the value is what is still to come
+        dollars = DOLLARS * engine.MARGIN_UNIT * float(margin)
+        ahead = "ahead of" if dollars >= 0 else "behind"
+        return f"expects to end ${abs(dollars):,.0f} {ahead} the others; considers {moves}"
+
+    (record,) = read_records(path)
+    (folder / "game.txt").write_text("\n".join(describe(record, thoughts)) + "\n", encoding="utf-8")

@@ -1,0 +1,389 @@
+"""Chance in the board game's records: cubes, tiles, sides and counters drawn, in names and back again.
+
+One way, `events` tells what happened between two states. The other way, `outcome` makes of a record's lines the
+outcome that `force` wants. The record's reader and writer (`siberia_env.record`) know only the functions of
+`siberia_env.common.notation.Chronicle`.
+
+A counter is written `<resource>/<person>` or `manager`, an investment tile by its action, a cube by its resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from siberia_env.board import rules
+from siberia_env.board.actions import ACT, CARD, PLACE_RESEARCH, RESOURCE, TILE
+from siberia_env.board.components import (
+    ACTIONS,
+    CHOOSE_SIDES,
+    COUNTERS_DRAWN,
+    CUBES_PER_AREA,
+    EXCHANGE_TILES,
+    FIRST_EXCHANGE,
+    GAS,
+    GIVEN_SIDES,
+    INVESTOR,
+    KINDS,
+    MANAGER_COUNTER,
+    SIDES,
+    TILES_FACE_UP,
+    WORKER,
+    Components,
+    components_from_json,
+)
+from siberia_env.board.state import (
+    AT_PERSON,
+    AT_RESEARCH,
+    CHOOSE_AREA,
+    CHOOSE_RESOURCE,
+    CHOOSE_SIDE,
+    DRAW,
+    NOBODY,
+    PLACE,
+    RECALL_PAWN,
+    SETUP,
+    TAKE_TILE,
+    TURN,
+    State,
+)
+from siberia_env.common.components import NUM_RESOURCES, RESOURCES, check_integer, check_table
+from siberia_env.common.notation import EventTable, Line, Pile, check_form, check_list, check_order, padded
+from siberia_env.errors import ConfigurationError
+from siberia_env.game import DOLLARS, States, Variant
+
+
+def read_components(tables: Any) -> Components:
+    """The component tables of a record's header.
+
+    Raises:
+        ConfigurationError: names the path of what is wrong.
+    """
+    return components_from_json(tables)
+
+
+# ---------------------------------------------------------------- from states to lines
+
+
+def setup_event(variant: Variant, states: States, i: int) -> dict[str, Any]:
+    """The setup line of the game that has just been dealt in `states[i]`, or whose sides are about to be chosen.
+
+    Its tiles are the first four face up, in the order in which they are turned up; while the sides are open they
+    are still on the stack, afterwards they stand above its top.
+    """
+    components, state = variant.components, states[i]
+    top = int(state.tile_stack_size) + (0 if state.phase == CHOOSE_SIDE else TILES_FACE_UP)
+    event = {
+        "event": "setup",
+        "areas": {
+            area: [RESOURCES[resource] for resource in range(NUM_RESOURCES) if int(state.lying[resource]) >> number & 1]
+            for number, area in enumerate(components.areas)
+        },
+        "reserve": {resource: int(count) for resource, count in zip(RESOURCES, state.reserve, strict=True)},
+        "tiles": [ACTIONS[action] for action in state.tile_stack[top - TILES_FACE_UP : top][::-1]],
+    }
+    if variant.rulesets[0].sides != CHOOSE_SIDES:
+        event["sides"] = [both[side] for both, side in zip(components.exchange_tiles, state.side, strict=True)]
+    return event
+
+
+def due_events(variant: Variant, states: States, i: int) -> list[dict[str, Any]]:
+    """Nothing: no line announces a chance outcome of the board game."""
+    return []
+
+
+def events(variant: Variant, before: States, after: States) -> list[dict[str, Any]]:
+    """The setup (B8), the counters drawn (B11), or the tile turned up (B20), between two states (arrays of one).
+
+    Between them stands either an action up to the next decision, chance outcome or the end, or one outcome
+    settled; not both. The tiles turned up when the last side has been chosen stand in the setup line.
+    """
+    old, new = before[0], after[0]
+    if old.phase == SETUP:
+        return [setup_event(variant, after, 0)]
+    if old.phase == DRAW:
+        return [
+            {"event": "draw", "player": player, "counters": [KINDS[kind] for kind in new.drawn[player]]}
+            for player in _seats(variant, new)
+        ]
+    if old.phase == TAKE_TILE and new.tile_stack_size < old.tile_stack_size:
+        return [{"event": "tile", "tile": ACTIONS[new.tile_stack[new.tile_stack_size]]}]
+    return []
+
+
+def _seats(variant: Variant, state: State) -> list[int]:
+    """All seats, from the starting player on."""
+    return [(int(state.start) + offset) % variant.num_players for offset in range(variant.num_players)]
+
+
+def remark(variant: Variant, before: States, after: States, action: int) -> str:
+    """What `action` brought, in names, for a reader: which counter or cube, what an effect came to; or nothing."""
+    old, new = before[0], after[0]
+    player, phase = int(old.player), int(old.phase)
+    notes = []
+    if phase == PLACE:
+        notes.append(_placed(int(old.drawn[player, old.placed]), action - PLACE_RESEARCH + AT_RESEARCH))
+    elif phase == CHOOSE_AREA:
+        notes.append(f"{RESOURCES[old.resource]} cube")
+    elif phase == TURN and ACT <= action < RESOURCE:
+        notes += _effect(variant, old, new, action - ACT)
+    elif CARD <= action < TILE and old.card_owner[action - CARD] != NOBODY:
+        notes.append(f"from player {old.card_owner[action - CARD]}")
+    if phase != CHOOSE_RESOURCE:
+        notes += _vain_research(variant, old, new)
+    if new.rounds > old.rounds:
+        notes.append(f"round {new.rounds} is over")
+    return "; ".join(notes)
+
+
+def _placed(kind: int, where: int) -> str:
+    if where == AT_RESEARCH:
+        return f"{KINDS[kind]} at research"
+    action = rules.person_action(kind) if where == AT_PERSON else rules.resource_action(kind)
+    return f"{KINDS[kind]} at {ACTIONS[action]}"
+
+
+def _effect(variant: Variant, old: State, new: State, action: int) -> list[str]:
+    """What came of an action that asks nothing."""
+    player = int(old.player)
+    if action >= GAS:
+        name, price = ACTIONS[action], int(old.best_price[player, action - GAS])
+        sold = _area_names(variant, int(old.lying[action - GAS]) & ~int(new.lying[action - GAS]))
+        if not sold:
+            return [f"nothing: no price is open for {name}" if price == 0 else f"nothing: no worker where {name} lies"]
+        exhausted = _area_names(variant, int(old.open) & ~int(new.open))
+        return [
+            f"{len(sold)} {name} from {', '.join(sold)}, sold at {price * DOLLARS}",
+            *([f"exhausted: {', '.join(exhausted)}"] if exhausted else []),
+        ]
+    if action == WORKER and new.phase != RECALL_PAWN:
+        return ["a worker to Vladivostok" if old.pawns[player] > 0 else "nothing: no pawn to recall"]
+    if action == INVESTOR and new.phase != TAKE_TILE:
+        return ["nothing: no tile to take"]
+    return []
+
+
+def _area_names(variant: Variant, areas: int) -> list[str]:
+    return [area for number, area in enumerate(variant.components.areas) if areas >> number & 1]
+
+
+def _vain_research(variant: Variant, old: State, new: State) -> list[str]:
+    """Research counters whose turn has come and that place no cube (B15)."""
+    notes = []
+    for player in range(variant.num_players):
+        revealed = old.phase == PLACE and new.phase != PLACE
+        waiting = int((new.plan[player] == AT_RESEARCH).sum()) if revealed else int(old.research[player].sum())
+        asked = new.player == player and new.phase in (CHOOSE_RESOURCE, CHOOSE_AREA)
+        if (vain := waiting - int(new.research[player].sum()) - asked) > 0:
+            notes.append(f"{vain} research counter(s) of player {player} in vain")
+    return notes
+
+
+# ---------------------------------------------------------------- from lines to outcomes
+
+
+def open_box(variant: Variant, states: States, i: int, generator: Any) -> None:
+    """Lay everything in `states[i]` into the box: a game of `generator` whose setup is the outcome that is due."""
+    rules.open_box(variant.rulesets[0], states[i])
+    states[i].generator = generator
+
+
+def check_event(variant: Variant, event: Line) -> None:
+    """Check the form of a chance line, from its keys to its names, and what needs no knowledge of the game so far.
+
+    Raises:
+        ConfigurationError: says what is wrong and what would be right.
+    """
+    check_form(_EVENTS if variant.rulesets[0].sides == CHOOSE_SIDES else _EVENTS_WITH_SIDES, variant, event)
+
+
+def outcome(variant: Variant, states: States, i: int, lines: Sequence[tuple[int, Line]]) -> NDArray[Any]:
+    """The chance outcome due in `states[i]`, as `force` wants it: int8 [outcome_size].
+
+    `lines` are the record from here on, each with its number: from the setup line on, or from the first line of a
+    drawing. Their form has been checked. Tiles that they never show lie below those they do; counters that a
+    missing line does not show are any that are left.
+
+    Raises:
+        RecordError: the lines show tiles or counters that there can't be.
+    """
+    state = states[i]
+    return padded(variant, _setup(variant, lines) if state.phase == SETUP else _drawing(variant, state, lines))
+
+
+def _setup(variant: Variant, lines: Sequence[tuple[int, Line]]) -> list[int]:
+    components, (_, setup) = variant.components, lines[0]
+    order = [RESOURCES.index(cube) for area in components.areas for cube in setup["areas"][area]]
+    box = Pile("investment tiles", _repeated(variant.rulesets[0].tiles), ACTIONS.__getitem__)
+    for number, line in lines:
+        shown = line["tiles"] if line.get("event") == "setup" else [line["tile"]] if "tile" in line else []
+        order += [box.take(tile, number) for tile in shown]
+    order += box.rest()
+    sides = zip(components.exchange_tiles, setup.get("sides", ()), strict=False)
+    return order + [both.index(exchange) for both, exchange in sides]
+
+
+def _drawing(variant: Variant, state: State, lines: Sequence[tuple[int, Line]]) -> list[int]:
+    bag = Pile("counters in the bag", _repeated(state.bag), KINDS.__getitem__)
+    order = []
+    for number, line in lines[: variant.num_players]:
+        order += [bag.take(counter, number) for counter in line.get("counters", ())]
+    return (order + bag.rest())[: COUNTERS_DRAWN * variant.num_players]
+
+
+def _repeated(counts: Any) -> list[int]:
+    """Each index as often as `counts` says."""
+    return [index for index, count in enumerate(counts) for _ in range(count)]
+
+
+def check_outcome(variant: Variant, states: States, i: int, given: Any) -> NDArray[Any]:
+    """`given` as the kernel `force` wants it, int8 [outcome_size], if it can come out in `states[i]`.
+
+    For the setup: two resources for each area; all investment tiles as actions, from the top down; 0 or 1 for the
+    side of each exchange tile unless they are chosen in play. For a drawing: six kinds of counters for each
+    player, from the starting player on. Entries past those, up to `outcome_size`, don't count.
+
+    Raises:
+        ConfigurationError: no outcome is due, or `given` is none that there can be.
+    """
+    state = states[i]
+    if state.phase == SETUP:
+        return padded(variant, _check_setup_outcome(variant, given))
+    if state.phase != DRAW:
+        raise ConfigurationError("force: no chance outcome is due")
+    count = COUNTERS_DRAWN * variant.num_players
+    wanted = f"{count} kinds of counters, {COUNTERS_DRAWN} for each player"
+    order = check_order(variant, given, count, wanted)
+    for kind in order:
+        if not 0 <= kind <= MANAGER_COUNTER:
+            raise ConfigurationError(f"force: expected {wanted}; {kind} is no kind of counter")
+    for kind, left in enumerate(state.bag):
+        if (found := order.count(kind)) > left:
+            raise ConfigurationError(f"force: expected {wanted}; the bag has {left} of {KINDS[kind]}; got {found}")
+    return padded(variant, order)
+
+
+def _check_setup_outcome(variant: Variant, given: Any) -> list[int]:
+    ruleset, components = variant.rulesets[0], variant.components
+    cubes, tiles = CUBES_PER_AREA * len(components.areas), int(ruleset.tiles.sum())
+    sides = 0 if ruleset.sides == CHOOSE_SIDES else EXCHANGE_TILES
+    wanted = f"{cubes} resources of cubes, then {tiles} actions of tiles" + (f", then {sides} sides" if sides else "")
+    order = check_order(variant, given, cubes + tiles + sides, wanted)
+    for number, area in enumerate(components.areas):
+        lying = order[CUBES_PER_AREA * number : CUBES_PER_AREA * (number + 1)]
+        if len(set(lying)) < CUBES_PER_AREA or not all(0 <= resource < NUM_RESOURCES for resource in lying):
+            raise ConfigurationError(f"force: expected {wanted}; {lying} are no different resources for {area}")
+    for resource, name in enumerate(RESOURCES):
+        if (found := order[:cubes].count(resource)) > ruleset.cubes[resource]:
+            count = ruleset.cubes[resource]
+            raise ConfigurationError(f"force: expected {wanted}; there are {count} cubes of {name}; got {found}")
+    for action, name in enumerate(ACTIONS):
+        count = ruleset.tiles[action]
+        if (found := order[cubes : cubes + tiles].count(action)) != count:
+            raise ConfigurationError(f"force: expected {wanted}, of which {count} are for {name}; got {found}")
+    for tile, side in enumerate(order[cubes + tiles :]):
+        possible = [int(ruleset.given_sides[tile])] if ruleset.sides == GIVEN_SIDES else list(range(SIDES))
+        if side not in possible:
+            raise ConfigurationError(f"force: expected {wanted}; tile {tile} shows side {possible}; got {side}")
+    return order
+
+
+# ---------------------------------------------------------------- the form of a line
+
+
+def _check_areas(variant: Variant, event: Line) -> None:
+    areas = check_table({"setup.areas": event["areas"]}, "setup.areas", tuple(variant.components.areas))
+    for area, cubes in areas.items():
+        path = f"setup.areas.{area}"
+        for index, cube in enumerate(check_list(cubes, path, CUBES_PER_AREA, CUBES_PER_AREA, "resources")):
+            if cube not in RESOURCES:
+                raise ConfigurationError(f"{path}[{index}]: no resource {cube!r}; they are {', '.join(RESOURCES)}")
+        if cubes[0] == cubes[1]:
+            raise ConfigurationError(f"{path}: twice {cubes[0]}; the cubes of an area differ (B8)")
+        if RESOURCES.index(cubes[0]) > RESOURCES.index(cubes[1]):
+            raise ConfigurationError(f"{path}: expected {cubes[::-1]}, in the order of resources; got {cubes}")
+    for resource, box in variant.components.cubes.items():
+        if (lying := _count_cubes(event, resource)) > box:
+            raise ConfigurationError(f"setup.areas: {lying} cubes of {resource}; there are {box}")
+
+
+def _count_cubes(setup: Line, resource: str) -> int:
+    return sum(resource in cubes for cubes in setup["areas"].values())
+
+
+def _check_setup(variant: Variant, event: Line) -> None:
+    _check_areas(variant, event)
+    reserve = check_table({"setup.reserve": event["reserve"]}, "setup.reserve", RESOURCES)
+    for resource, count in reserve.items():
+        box = variant.components.cubes[resource]
+        left = box - _count_cubes(event, resource)
+        if type(count) is not int or count != left:
+            path = f"setup.reserve.{resource}"
+            raise ConfigurationError(f"{path}: expected {left}, what the areas leave of {box}; got {count!r}")
+    for index, tile in enumerate(check_list(event["tiles"], "setup.tiles", TILES_FACE_UP, TILES_FACE_UP, "tiles")):
+        _check_action(tile, f"setup.tiles[{index}]")
+
+
+def _check_sides(variant: Variant, event: Line) -> None:
+    _check_setup(variant, event)
+    given, tiles = variant.rules["sides"], variant.components.exchange_tiles
+    sides = check_list(event["sides"], "setup.sides", EXCHANGE_TILES, EXCHANGE_TILES, "exchanges")
+    for index, (exchange, both) in enumerate(zip(sides, tiles, strict=True)):
+        possible = (given[index],) if isinstance(given, tuple) else both
+        if exchange not in possible:
+            raise ConfigurationError(f"setup.sides[{index}]: expected {' or '.join(possible)}; got {exchange!r}")
+
+
+def _check_action(value: Any, path: str) -> None:
+    if value not in ACTIONS:
+        raise ConfigurationError(f"{path}: no investment tile {value!r}; they are {', '.join(ACTIONS)}")
+
+
+def _check_draw(variant: Variant, event: Line) -> None:
+    check_integer(event["player"], "draw.player", 0, variant.num_players - 1)
+    counters = check_list(event["counters"], "draw.counters", COUNTERS_DRAWN, COUNTERS_DRAWN, "counters")
+    for index, counter in enumerate(counters):
+        if counter not in KINDS:
+            raise ConfigurationError(
+                f"draw.counters[{index}]: no counter {counter!r}; one is written {KINDS[0]!r} or {KINDS[-1]!r}"
+            )
+    if counters != (expected := sorted(counters, key=KINDS.index)):
+        raise ConfigurationError(f"draw.counters: expected {expected}, as they come up (B12); got {counters}")
+
+
+def _check_tile(variant: Variant, event: Line) -> None:
+    _check_action(event["tile"], "tile.tile")
+
+
+_EVENTS: EventTable = {
+    "setup": (("areas", "reserve", "tiles"), _check_setup),
+    "draw": (("player", "counters"), _check_draw),
+    "tile": (("tile",), _check_tile),
+}
+_EVENTS_WITH_SIDES: EventTable = {**_EVENTS, "setup": (("areas", "reserve", "tiles", "sides"), _check_sides)}
+
+
+# ---------------------------------------------------------------- for a reader
+
+
+def outline(event: Line) -> str:
+    """The event that the rules demand at a place of a record, without the things that only the record knows."""
+    if event["event"] == "draw":
+        return f"a draw line of player {event['player']}"
+    return "a tile line" if event["event"] == "tile" else "the setup line"
+
+
+def describe_event(event: Line) -> list[str]:
+    """The event in lines for a reader."""
+    if event["event"] == "draw":
+        return [f"player {event['player']} draws {', '.join(event['counters'])}"]
+    if event["event"] == "tile":
+        return [f"the investment tile for {event['tile']} is turned up"]
+    areas = "; ".join(f"{area} {', '.join(cubes)}" for area, cubes in event["areas"].items())
+    reserve = ", ".join(f"{count} {resource}" for resource, count in event["reserve"].items())
+    told = [f"cubes: {areas}", f"reserve: {reserve}", f"investment tiles: {', '.join(event['tiles'])}"]
+    if "sides" in event:
+        told.append(f"exchanges: {', '.join((FIRST_EXCHANGE, *event['sides']))}")
+    return told

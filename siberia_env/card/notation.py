@@ -1,0 +1,278 @@
+"""Chance in the card game's records: what was dealt, drawn, shuffled and refilled, in names and back again.
+
+One way, `due_events` and `events` tell what happened between two states. The other way, `outcome` makes of a
+record's lines the order of cards that `force` wants. The record's reader and writer (`siberia_env.record`) know
+only the functions of `siberia_env.common.notation.Chronicle`.
+
+A resource card is written `<resource> <dollars>`, an action card `<resource>/<person>`. Resource cards of equal
+resource and value can't be told apart: a replayed record may give them other numbers than the game had, and no
+rule, observation or score depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+from numpy.typing import NDArray
+
+from siberia_env.card import rules
+from siberia_env.card.actions import CARD_ACTIONS, HIRE_WORKER, KEEP_HIDDEN, MOST_DRAWN, REVEAL
+from siberia_env.card.components import (
+    ACTION_CARDS,
+    FACE_UP_AT_START,
+    HAND_AT_START,
+    KINDS,
+    ROW_SLOTS,
+    Components,
+    components_from_json,
+)
+from siberia_env.card.state import EMPTY, NOTHING, PAYING, SETUP, SHUFFLE, Ruleset, State
+from siberia_env.common.components import RESOURCES, check_integer
+from siberia_env.common.notation import EventTable, Line, Pile, check_form, check_list, check_order, padded
+from siberia_env.errors import ConfigurationError
+from siberia_env.game import DOLLARS, States, Variant
+
+_SLOT_NAMES = tuple(str(slot) for slot in range(ROW_SLOTS))
+
+
+def read_components(tables: Any) -> Components:
+    """The component tables of a record's header; a small variant's are welcome too.
+
+    Raises:
+        ConfigurationError: names the path of what is wrong.
+    """
+    return components_from_json(tables, whole_box=False)
+
+
+def card_name(ruleset: Ruleset, number: int) -> str:
+    """The name of resource card `number`: `gold 4000`."""
+    return f"{RESOURCES[ruleset.card_resource[number]]} {int(ruleset.card_value[number]) * DOLLARS}"
+
+
+# ---------------------------------------------------------------- from states to lines
+
+
+def setup_event(variant: Variant, states: States, i: int) -> dict[str, Any]:
+    """The setup line of the game that has just been dealt in `states[i]`.
+
+    The row is given from slot 0 on (a small variant may fill fewer than 8 slots), each hand in the order in
+    which it was dealt.
+    """
+    ruleset, state = variant.rulesets[0], states[i]
+    size = int(state.action_stack_size)
+    dealt = size + HAND_AT_START * variant.num_players  # the dealt cards still stand above the stack's top
+    kinds = [KINDS[kind] for kind in state.action_stack[size:dealt][::-1]]
+    return {
+        "event": "setup",
+        "row": [card_name(ruleset, number) for number in state.row if number != EMPTY],
+        "face_up": int(state.face_up.sum()),
+        "hands": [kinds[start : start + HAND_AT_START] for start in range(0, len(kinds), HAND_AT_START)],
+    }
+
+
+def due_events(variant: Variant, states: States, i: int) -> list[dict[str, Any]]:
+    """What a record says of the chance outcome due in `states[i]` before it is settled: the shuffle (C14)."""
+    state = states[i]
+    return [{"event": "shuffle", "cards": int(state.discard_size)}] if state.phase == SHUFFLE else []
+
+
+def events(variant: Variant, before: States, after: States) -> list[dict[str, Any]]:
+    """The setup, or the refill (C12) and the draw (C8, C9) that lie between two states (arrays of one) of a step.
+
+    Between them stands either an action up to the next decision, chance outcome or the end, or one outcome
+    settled; not both.
+    """
+    ruleset, old, new = variant.rulesets[0], before[0], after[0]
+    if old.phase == SETUP:
+        return [setup_event(variant, after, 0)]
+    player, size = int(old.player), int(new.action_stack_size)
+    if old.phase == SHUFFLE:
+        drawn = int(new.hand_size[player]) - int(old.hand_size[player])
+    else:
+        drawn = int(old.action_stack_size) - size
+    slots = {
+        str(slot): card_name(ruleset, new.row[slot])
+        for slot in range(ROW_SLOTS)
+        if new.row[slot] != EMPTY and new.row[slot] != old.row[slot]
+    }
+    found: list[dict[str, Any]] = [{"event": "refill", "slots": slots}] if slots else []
+    if drawn > 0:  # the drawn cards still stand above the stack's top
+        cards = [KINDS[kind] for kind in new.action_stack[size : size + drawn][::-1]]
+        found.append({"event": "draw", "player": player, "cards": cards})
+    return found
+
+
+def remark(variant: Variant, before: States, after: States, action: int) -> str:
+    """What `action` brought, in names, for a reader: the card turned up, the action paid for; or nothing."""
+    ruleset, old, new = variant.rulesets[0], before[0], after[0]
+    if REVEAL <= action < KEEP_HIDDEN:
+        return card_name(ruleset, old.row[action - REVEAL])
+    if old.phase != PAYING or new.chosen != NOTHING:
+        return ""
+    chosen = int(old.chosen) + CARD_ACTIONS
+    if chosen >= HIRE_WORKER:
+        return variant.action_names[chosen]
+    taken = [
+        card_name(ruleset, old.row[slot])
+        for slot in range(ROW_SLOTS)
+        if old.face_up[slot] and new.row[slot] != old.row[slot]
+    ]
+    return f"{variant.action_names[chosen]} brings {', '.join(taken) or 'nothing'}"
+
+
+# ---------------------------------------------------------------- from lines to outcomes
+
+
+def open_box(variant: Variant, states: States, i: int, generator: Any) -> None:
+    """Lay everything in `states[i]` into the box: a game of `generator` whose setup is the outcome that is due."""
+    rules.open_box(variant.rulesets[0], states[i])
+    states[i].generator = generator
+
+
+def check_event(variant: Variant, event: Line) -> None:
+    """Check the form of a chance line, from its keys to the names of its cards; not that it fits the game.
+
+    Raises:
+        ConfigurationError: says what is wrong and what would be right.
+    """
+    check_form(_EVENTS, variant, event)
+
+
+def outcome(variant: Variant, states: States, i: int, lines: Sequence[tuple[int, Line]]) -> NDArray[Any]:
+    """The chance outcome due in `states[i]`, as `force` wants it: int8 [outcome_size].
+
+    `lines` are the record from here on, each with its number: from the setup line on, or from behind the shuffle
+    line. Their form has been checked. Cards that they never show lie below those they do.
+
+    Raises:
+        RecordError: the lines show cards that there can't be.
+    """
+    ruleset, state = variant.rulesets[0], states[i]
+    setup = state.phase == SETUP
+    due = [kind for kind, count in enumerate(_cards_due(ruleset, state)) for _ in range(count)]
+    stack = Pile("action cards" if setup else "shuffled cards", due, KINDS.__getitem__)
+    order = []
+    for number, line in takewhile(lambda numbered: numbered[1].get("event") != "shuffle", lines):
+        shown = [card for hand in line.get("hands", ()) for card in hand] or line.get("cards", ())
+        order += [stack.take(card, number) for card in shown]
+    order += stack.rest()
+    if setup:
+        cards = range(ruleset.num_resource_cards)
+        box = Pile("resource cards", cards, lambda card: card_name(ruleset, card))
+        for number, line in lines:
+            slots = line.get("slots", {})
+            shown = (*line.get("row", ()), *(slots[slot] for slot in sorted(slots)))
+            order += [box.take(card, number) for card in shown]
+        order += box.rest()
+    return padded(variant, order)
+
+
+def check_outcome(variant: Variant, states: States, i: int, given: Any) -> NDArray[Any]:
+    """`given` as the kernel `force` wants it, int8 [outcome_size], if it is an order of the cards due in `states[i]`.
+
+    It holds kinds of action cards, for the setup followed by the numbers of the resource cards, from the top card
+    down. Entries past those, up to `outcome_size`, don't count.
+
+    Raises:
+        ConfigurationError: no outcome is due, or `given` is no order of exactly the cards that are due.
+    """
+    ruleset, state = variant.rulesets[0], states[i]
+    if state.phase not in (SETUP, SHUFFLE):
+        raise ConfigurationError("force: no chance outcome is due")
+    due = _cards_due(ruleset, state)
+    actions = sum(due)
+    resources = int(ruleset.num_resource_cards) if state.phase == SETUP else 0
+    wanted = f"{actions} kinds of action cards" + (f", then {resources} resource card numbers" if resources else "")
+    order = check_order(variant, given, actions + resources, wanted)
+    kinds, numbers = order[:actions], order[actions:]
+    for kind, count in enumerate(due):
+        if (found := kinds.count(kind)) != count:
+            raise ConfigurationError(f"force: expected {wanted}, of which {count} are {KINDS[kind]}; got {found}")
+    if sorted(numbers) != list(range(resources)):
+        raise ConfigurationError(f"force: expected {wanted}; got the numbers {numbers}")
+    return padded(variant, order)
+
+
+def _cards_due(ruleset: Ruleset, state: State) -> list[int]:
+    """How many action cards of each kind the shuffle that is due will mix."""
+    return [int(count) for count in (ruleset.action_cards if state.phase == SETUP else state.discard)]
+
+
+# ---------------------------------------------------------------- the form of a line
+
+
+def _check_cards(value: Any, path: str, low: int, high: int) -> None:
+    for index, card in enumerate(check_list(value, path, low, high, "action cards")):
+        if card not in KINDS:
+            raise ConfigurationError(f"{path}[{index}]: no action card {card!r}; one is written {KINDS[0]!r}")
+
+
+def _check_resource_card(variant: Variant, value: Any, path: str) -> None:
+    ruleset = variant.rulesets[0]
+    if value not in (names := [card_name(ruleset, card) for card in range(ruleset.num_resource_cards)]):
+        raise ConfigurationError(f"{path}: no resource card {value!r} in the components; one is written {names[0]!r}")
+
+
+def _check_setup(variant: Variant, event: Line) -> None:
+    slots, seats = min(ROW_SLOTS, int(variant.rulesets[0].num_resource_cards)), variant.num_players
+    for slot, card in enumerate(check_list(event["row"], "setup.row", slots, slots, "resource cards")):
+        _check_resource_card(variant, card, f"setup.row[{slot}]")
+    check_integer(event["face_up"], "setup.face_up", FACE_UP_AT_START, FACE_UP_AT_START)
+    for player, hand in enumerate(check_list(event["hands"], "setup.hands", seats, seats, "hands")):
+        _check_cards(hand, f"setup.hands[{player}]", HAND_AT_START, HAND_AT_START)
+
+
+def _check_draw(variant: Variant, event: Line) -> None:
+    check_integer(event["player"], "draw.player", 0, variant.num_players - 1)
+    _check_cards(event["cards"], "draw.cards", 1, MOST_DRAWN)
+
+
+def _check_shuffle(variant: Variant, event: Line) -> None:
+    check_integer(event["cards"], "shuffle.cards", 1, ACTION_CARDS)
+
+
+def _check_refill(variant: Variant, event: Line) -> None:
+    slots = event["slots"]
+    if not isinstance(slots, dict) or not slots or not set(slots) <= set(_SLOT_NAMES):
+        raise ConfigurationError(
+            f"refill.slots: expected an object with keys of {', '.join(_SLOT_NAMES)}; got {slots!r}"
+        )
+    for slot, card in slots.items():
+        _check_resource_card(variant, card, f"refill.slots.{slot}")
+
+
+_EVENTS: EventTable = {
+    "setup": (("row", "face_up", "hands"), _check_setup),
+    "draw": (("player", "cards"), _check_draw),
+    "shuffle": (("cards",), _check_shuffle),
+    "refill": (("slots",), _check_refill),
+}
+
+
+# ---------------------------------------------------------------- for a reader
+
+
+def outline(event: Line) -> str:
+    """The event that the rules demand at a place of a record, without the cards that only the record knows."""
+    if event["event"] == "draw":
+        return f"a draw line of player {event['player']} with {len(event['cards'])} card(s)"
+    if event["event"] == "shuffle":
+        return f"a shuffle line of {event['cards']} cards"
+    if event["event"] == "refill":
+        return f"a refill line of the slots {', '.join(event['slots'])}"
+    return "the setup line"
+
+
+def describe_event(event: Line) -> list[str]:
+    """The event in lines for a reader."""
+    if event["event"] == "draw":
+        return [f"player {event['player']} draws {', '.join(event['cards'])}"]
+    if event["event"] == "shuffle":
+        return [f"the discard pile is shuffled into a new stack of {event['cards']}"]
+    if event["event"] == "refill":
+        return ["refilled: " + ", ".join(f"slot {slot} {card}" for slot, card in event["slots"].items())]
+    row = [card if slot < event["face_up"] else f"({card})" for slot, card in enumerate(event["row"])]
+    hands = [f"hand of player {player}: {', '.join(hand)}" for player, hand in enumerate(event["hands"])]
+    return ["row (face down in brackets): " + ", ".join(row), *hands]

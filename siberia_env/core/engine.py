@@ -1,0 +1,395 @@
+"""Loops over any game, written once on the contract of `siberia_env.game`, compiled once a game.
+
+What Python calls takes arrays and an index (see `game.States`). All loops are `nogil`: slices of one batch can
+run in several threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from siberia_env.core.jit import borrowed, kernel, kernel_part
+from siberia_env.core.rng import advance, mix, scale, scramble
+from siberia_env.core.simd import count_ones
+from siberia_env.errors import ConfigurationError
+from siberia_env.game import (
+    MAX_PLAYERS,
+    apply,
+    current_player,
+    deal,
+    determinize,
+    force,
+    is_chance,
+    is_legal,
+    is_over,
+    is_truncated,
+    legal,
+    observe,
+    observe_hidden,
+    resolve,
+    scores,
+)
+
+NO_ACTION = -(2**31)  #: given to `step_at` to be shown the state as it is
+ILLEGAL = -1  #: what `step_at` returns for an action that is not legal; nothing has happened
+FINISHED = -2  #: what `step_at` returns when the action ended the game
+
+# Rewards, by number: WIN, MARGIN, SCORE (see `reward_of`).
+REWARDS = ("win", "margin", "score")
+WIN, MARGIN, SCORE = range(3)
+MARGIN_UNIT = 10.0  # thousands: a margin of 1 is 10 000 dollars
+
+BLOCK = 16  #: actions of a mask that random play counts at once
+
+# ---------------------------------------------------------------- one game
+
+
+@kernel
+def deal_at(rulesets: Any, states: Any, i: int, seed: Any, slot: int, episode: int) -> None:
+    """Deal game `episode` of `slot` under `seed` (uint64) into `states[i]`."""
+    deal(rulesets[0], states[i], mix(seed, slot, episode))
+
+
+@kernel_part
+def settle(ruleset: Any, state: Any) -> None:
+    """Resolve chance until a decision is due or the game is over."""
+    while is_chance(ruleset, state):
+        resolve(ruleset, state)
+
+
+@kernel
+def step_at(rulesets: Any, states: Any, i: int, action: int, observation: Any, mask: Any) -> int:
+    """Take `action` (or none: `NO_ACTION`) in `states[i]`; write the next player's observation and mask.
+
+    Returns:
+        The player now on turn; `FINISHED` (mask all zero, observation untouched); or `ILLEGAL`, with nothing
+        changed.
+    """
+    ruleset, state = rulesets[0], states[i]
+    if action != NO_ACTION:
+        if not is_legal(ruleset, state, action):
+            return ILLEGAL
+        apply(ruleset, state, action)
+        settle(ruleset, state)
+    legal(ruleset, state, mask)
+    if is_over(ruleset, state):
+        return FINISHED
+    player = current_player(ruleset, state)
+    observe(ruleset, state, player, observation)
+    return player
+
+
+@kernel
+def advance_at(rulesets: Any, states: Any, i: int, action: int) -> None:
+    """Take a legal `action` in `states[i]` and stop where chance is due. Checks nothing."""
+    apply(rulesets[0], states[i], action)
+
+
+@kernel
+def resolve_at(rulesets: Any, states: Any, i: int) -> None:
+    """Settle the chance outcome due in `states[i]` from its own generator."""
+    resolve(rulesets[0], states[i])
+
+
+@kernel
+def force_at(rulesets: Any, states: Any, i: int, outcome: Any) -> None:
+    """Settle the chance outcome due in `states[i]` as `outcome` says. Checks nothing."""
+    force(rulesets[0], states[i], outcome)
+
+
+@kernel
+def is_chance_at(rulesets: Any, states: Any, i: int) -> bool:
+    """Whether a chance outcome is due in `states[i]`."""
+    return is_chance(rulesets[0], states[i])
+
+
+@kernel
+def is_over_at(rulesets: Any, states: Any, i: int) -> bool:
+    """Whether the game in `states[i]` has ended."""
+    return is_over(rulesets[0], states[i])
+
+
+@kernel
+def is_truncated_at(rulesets: Any, states: Any, i: int) -> bool:
+    """Whether the limit of turns or rounds ended the game in `states[i]`."""
+    return is_truncated(rulesets[0], states[i])
+
+
+@kernel
+def current_player_at(rulesets: Any, states: Any, i: int) -> int:
+    """The player on turn in `states[i]`."""
+    return current_player(rulesets[0], states[i])
+
+
+@kernel
+def legal_at(rulesets: Any, states: Any, i: int, mask: Any) -> int:
+    """Write the legal actions of `states[i]` into `mask`; return how many."""
+    return legal(rulesets[0], states[i], mask)
+
+
+@kernel
+def observe_at(rulesets: Any, states: Any, i: int, player: int, observation: Any) -> None:
+    """Write what `player` sees of `states[i]` into `observation`."""
+    observe(rulesets[0], states[i], player, observation)
+
+
+@kernel
+def observe_hidden_at(rulesets: Any, states: Any, i: int, observation: Any) -> None:
+    """Write what nobody sees of `states[i]` into `observation`."""
+    observe_hidden(rulesets[0], states[i], observation)
+
+
+@kernel
+def scores_at(rulesets: Any, states: Any, i: int, out: Any) -> None:
+    """Write every player's score in `states[i]`, in thousands, into `out`."""
+    scores(rulesets[0], states[i], out)
+
+
+@kernel
+def determinize_at(rulesets: Any, states: Any, i: int, player: int, generator: Any) -> None:
+    """Replace in `states[i]` what `player` can't know by a sample from `generator` (uint64)."""
+    determinize(rulesets[0], states[i], player, generator)
+
+
+# ---------------------------------------------------------------- results
+
+
+def reward_number(reward: str) -> int:
+    """The kernels' number of the reward called `reward`.
+
+    Raises:
+        ConfigurationError: there is no such reward.
+    """
+    if reward not in REWARDS:
+        raise ConfigurationError(f"reward: no {reward!r}; there are {', '.join(REWARDS)}")
+    return REWARDS.index(reward)
+
+
+@kernel
+def winner_flags(totals: Any, players: int, out: Any) -> int:
+    """Write 1 for each player with the highest of `totals` into `out`; return how many."""
+    best = totals[0]
+    for player in range(1, players):
+        best = max(best, totals[player])
+    count = 0
+    for player in range(players):
+        won = totals[player] == best
+        out[player] = won
+        count += won
+    return count
+
+
+@kernel
+def reward_of(kind: int, totals: Any, winners: Any, num_winners: int, players: int, out: Any) -> None:
+    """Write each player's reward at the end of a game into `out` (float32).
+
+    `WIN`: with w = 1/k for each of k winners and 0 for the others, (n w - 1)/(n - 1): zero-sum, at most 1.
+    `MARGIN`: own score less the mean of the others', in units of 10 000 dollars. `SCORE`: in thousands.
+    """
+    together = 0
+    for player in range(players):
+        together += int(totals[player])
+    for player in range(players):
+        own = int(totals[player])
+        if kind == WIN:
+            share = winners[player] / num_winners
+            out[player] = np.float32((players * share - 1.0) / (players - 1))
+        elif kind == MARGIN:
+            out[player] = np.float32((own - (together - own) / (players - 1)) / MARGIN_UNIT)
+        else:
+            out[player] = np.float32(own)
+
+
+# ---------------------------------------------------------------- batches
+
+
+@kernel
+def standing_batch(rulesets: Any, states: Any, reward_kind: int, out: Any) -> None:
+    """What each player would be paid if every game ended as it stands, into `out` (float32 [N, P])."""
+    players = out.shape[1]
+    totals, winners = np.zeros(players, np.int64), np.zeros(players, np.int8)
+    for i in range(states.shape[0]):
+        scores(rulesets[0], states[i], totals)
+        num_winners = winner_flags(totals, players, winners)
+        reward_of(reward_kind, totals, winners, num_winners, players, out[i])
+
+
+@kernel
+def first_illegal(rulesets: Any, states: Any, actions: Any, start: int, stop: int) -> int:
+    """The first game of `start` .. `stop` - 1 whose action is not legal; `stop` if all are."""
+    for i in range(start, stop):
+        if not is_legal(rulesets[0], states[i], actions[i]):
+            return i
+    return stop
+
+
+@kernel_part
+def view_game(rulesets: Any, states: Any, i: int, observation: Any, mask: Any, num_legal: Any, player: Any) -> None:
+    """Write row `i` of a batch: whose turn, its mask and (unless `observation` has no columns) what it sees."""
+    ruleset, state = rulesets[0], states[i]
+    num_legal[i] = legal(ruleset, state, mask[i])
+    to_move = current_player(ruleset, state)
+    player[i] = to_move
+    if observation.shape[1] > 0:
+        observe(ruleset, state, to_move, observation[i])
+
+
+@kernel
+def view_batch(rulesets: Any, states: Any, observation: Any, mask: Any, num_legal: Any, player: Any) -> None:
+    """Write every row of a batch."""
+    for i in range(states.shape[0]):
+        view_game(rulesets, states, i, observation, mask, num_legal, player)
+
+
+@kernel
+def deal_batch(
+    rulesets: Any,
+    states: Any,
+    start: int,
+    stop: int,
+    seed: Any,
+    episodes: Any,
+    lengths: Any,
+    observation: Any,
+    mask: Any,
+    num_legal: Any,
+    player: Any,
+) -> None:
+    """Deal game `episodes[i]` of each slot and write the rows of the batch."""
+    for i in range(start, stop):
+        deal(rulesets[0], states[i], mix(seed, i, episodes[i]))
+        lengths[i] = 0
+        view_game(rulesets, states, i, observation, mask, num_legal, player)
+
+
+@kernel
+def step_batch(
+    rulesets: Any,
+    states: Any,
+    start: int,
+    stop: int,
+    actions: Any,
+    seed: Any,
+    episodes: Any,
+    lengths: Any,
+    reward_kind: int,
+    observation: Any,
+    mask: Any,
+    num_legal: Any,
+    player: Any,
+    reward: Any,
+    terminated: Any,
+    final_scores: Any,
+    final_winners: Any,
+    final_length: Any,
+    final_truncated: Any,
+) -> None:
+    """Take a legal action in every game of the slice; a game that ends is booked and dealt anew at once."""
+    rulesets, states, actions, lengths = borrowed(rulesets), borrowed(states), borrowed(actions), borrowed(lengths)
+    observation, mask, num_legal = borrowed(observation), borrowed(mask), borrowed(num_legal)
+    player, reward, terminated, episodes = borrowed(player), borrowed(reward), borrowed(terminated), borrowed(episodes)
+    final_scores, final_winners = borrowed(final_scores), borrowed(final_winners)
+    final_length, final_truncated = borrowed(final_length), borrowed(final_truncated)
+    ruleset = rulesets[0]
+    players = reward.shape[1]
+    for i in range(start, stop):
+        state = states[i]
+        apply(ruleset, state, actions[i])
+        settle(ruleset, state)
+        lengths[i] += 1
+        if terminated[i]:
+            terminated[i] = False
+            reward[i, :] = np.float32(0)
+        if is_over(ruleset, state):
+            terminated[i] = True
+            scores(ruleset, state, final_scores[i])
+            num_winners = winner_flags(final_scores[i], players, final_winners[i])
+            reward_of(reward_kind, final_scores[i], final_winners[i], num_winners, players, reward[i])
+            final_length[i] = lengths[i]
+            final_truncated[i] = is_truncated(ruleset, state)
+            episodes[i] += 1
+            lengths[i] = 0
+            deal(ruleset, state, mix(seed, i, episodes[i]))
+        view_game(rulesets, states, i, observation, mask, num_legal, player)
+
+
+@kernel
+def observe_batch(rulesets: Any, states: Any, players: Any, observation: Any) -> None:
+    """Write what seat `players[i]` sees of game i into row i of `observation`."""
+    states, players, observation = borrowed(states), borrowed(players), borrowed(observation)
+    for i in range(states.shape[0]):
+        observe(rulesets[0], states[i], players[i], observation[i])
+
+
+@kernel
+def determinize_batch(rulesets: Any, states: Any, players: Any, seed: Any) -> None:
+    """Replace in every state what `players[i]` can't know by a sample; `seed` (uint64) decides all of them."""
+    for i in range(states.shape[0]):
+        determinize(rulesets[0], states[i], players[i], mix(seed, i, 0))
+
+
+# ---------------------------------------------------------------- random play
+
+
+@kernel_part
+def sample_legal(mask: Any, count: int, bits: Any) -> int:
+    """One of the `count` legal actions of `mask`, chosen by 64 random `bits`.
+
+    A processor counts a block of the mask at once; only the block with the chosen action is walked through. Both
+    go to their end: no jump that depends on the draw.
+    """
+    rank = scale(bits, count)
+    start, before, passed = 0, 0, 0
+    for block in range(mask.shape[0] // BLOCK):
+        passed += count_ones(mask, BLOCK * block, BLOCK)
+        beyond = rank >= passed
+        start += BLOCK * beyond
+        before += (passed - before) * beyond
+    rank -= before
+    chosen = start
+    for action in range(start, min(start + BLOCK, mask.shape[0])):
+        rank -= mask[action]
+        chosen += rank >= 0
+    return chosen
+
+
+@kernel
+def sample_batch(mask: Any, num_legal: Any, seed: Any, draw: int, actions: Any) -> None:
+    """A random legal action for every row of a batch; `seed` and the number of the `draw` decide which."""
+    mask, num_legal, actions = borrowed(mask), borrowed(num_legal), borrowed(actions)
+    generator = mix(seed, draw, 0)
+    for i in range(mask.shape[0]):
+        generator = advance(generator)
+        actions[i] = sample_legal(mask[i], num_legal[i], scramble(generator))
+
+
+@kernel
+def random_playout(rulesets: Any, states: Any, i: int, mask: Any, generator: Any) -> int:
+    """Play `states[i]` to its end with random legal actions; return the number of decisions."""
+    ruleset, state = rulesets[0], states[i]
+    decisions = 0
+    while not is_over(ruleset, state):
+        count = legal(ruleset, state, mask)
+        generator = advance(generator)
+        apply(ruleset, state, sample_legal(mask, count, scramble(generator)))
+        settle(ruleset, state)
+        decisions += 1
+    return decisions
+
+
+@kernel
+def random_playouts(rulesets: Any, states: Any, mask: Any, seed: Any, games: int, totals: Any) -> int:
+    """Deal and play `games` games in `states[0]` at random; add every score to `totals`; return the decisions."""
+    decisions = 0
+    mask = borrowed(mask)
+    points = np.zeros(MAX_PLAYERS, np.int64)
+    for game in range(games):
+        generator = mix(seed, 0, game)
+        deal(rulesets[0], states[0], generator)
+        decisions += random_playout(rulesets, states, 0, mask, scramble(generator))
+        scores(rulesets[0], states[0], points)
+        for player in range(totals.shape[0]):
+            totals[player] += points[player]
+    return decisions
