@@ -12,11 +12,13 @@ In compiled code the generic functions are resolved at compile time through `num
 from __future__ import annotations
 
 import operator
+from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
-from types import MappingProxyType
+from keyword import iskeyword
+from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias
 
 import numba
@@ -163,6 +165,17 @@ def determinize(ruleset: Any, state: Any, player: int, generator: Any) -> None:
     """Replace what `player` can't know by a fair sample from `generator` (uint64), the state's own included."""
 
 
+def contract_kernels(*rooms: ModuleType) -> dict[str, Callable[..., Any]]:
+    """The kernels of the contract, by name. Each comes from the one of a game's `rooms` that defines it."""
+    kernels = {}
+    for room in rooms:
+        for name in CONTRACT:
+            kernel = vars(room).get(name)
+            if kernel is not None and kernel.__module__ == room.__name__:
+                kernels[name] = kernel
+    return kernels
+
+
 # ---------------------------------------------------------------- observation blocks
 
 
@@ -199,6 +212,15 @@ def block_slices(blocks: tuple[Block, ...]) -> dict[str, slice]:
         slices[block.name] = slice(start, start + block.size)
         start += block.size
     return slices
+
+
+def block_offsets(blocks: tuple[Block, ...]) -> Any:
+    """Where each block starts in the flat vector, as a named tuple of integers.
+
+    A name that is a Python keyword gets an underscore: `yield_`.
+    """
+    starts = {name + "_" * iskeyword(name): part.start for name, part in block_slices(blocks).items()}
+    return namedtuple("Offsets", starts)(**starts)
 
 
 def block_scales(blocks: tuple[Block, ...]) -> NDArray[np.float32]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from siberia_env.card import rules
+from siberia_env.card import transition
 from siberia_env.card.determinize import determinize as determinize_well
 from siberia_env.card.game import GAME as WHOLE
 from siberia_env.card.state import OVER, STATE
@@ -64,7 +64,7 @@ BROKEN_STATE = np.dtype(
 
 @kernel
 def apply(ruleset: Any, state: Any, action: int) -> None:
-    rules.apply(ruleset, state, action)
+    transition.apply(ruleset, state, action)
     if state.fault == GROWING_SCORE and state.turn == 3:
         state.score[0] += 1
     if state.fault == LOST_CARD and state.turn == 5:
@@ -79,12 +79,12 @@ def is_legal(ruleset: Any, state: Any, action: int) -> bool:
         state.generator += np.uint64(1)
     if state.fault == LEGAL_AFTER_THE_END and state.phase == OVER:
         return True
-    return rules.is_legal(ruleset, state, action)
+    return transition.is_legal(ruleset, state, action)
 
 
 @kernel
 def legal(ruleset: Any, state: Any, mask: Any) -> int:
-    count = rules.legal(ruleset, state, mask)
+    count = transition.legal(ruleset, state, mask)
     if state.fault == HIGH_COUNT:
         count += 1
     if state.fault == NOTHING_LEGAL and state.turn == 2:
@@ -96,19 +96,19 @@ def legal(ruleset: Any, state: Any, mask: Any) -> int:
 
 @kernel
 def scores(ruleset: Any, state: Any, out: Any) -> None:
-    rules.scores(ruleset, state, out)
+    transition.scores(ruleset, state, out)
     if state.fault == OTHER_SCORES and state.turn == 4:
         out[1] += 1
 
 
 @kernel
 def is_truncated(ruleset: Any, state: Any) -> bool:
-    return state.fault == ALWAYS_TRUNCATED or rules.is_truncated(ruleset, state)
+    return state.fault == ALWAYS_TRUNCATED or transition.is_truncated(ruleset, state)
 
 
 @kernel
 def current_player(ruleset: Any, state: Any) -> int:
-    player = rules.current_player(ruleset, state)
+    player = transition.current_player(ruleset, state)
     return 1 - player if state.fault == OTHER_ON_TURN + IN_THE_SAMPLE else player
 
 

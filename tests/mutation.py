@@ -47,7 +47,7 @@ EXPLANATIONS = FOLDER / "equivalent_mutants.toml"
 #: look at whole games and at determinized states some that take few seconds without compilation.
 GAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "card": (
-        ("siberia_env.card.rules",),
+        ("siberia_env.card.rules", "siberia_env.card.transition"),
         (
             "tests/card/test_rules.py",
             "tests/card/test_examples.py",
@@ -58,7 +58,7 @@ GAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "board": (
-        ("siberia_env.board.rules",),
+        ("siberia_env.board.rules", "siberia_env.board.transition", "siberia_env.board.determinize"),
         (
             "tests/board/test_rules.py",
             "tests/board/test_examples.py",

@@ -44,10 +44,10 @@ def test_compiled_and_plain_python_search_the_same_trees(game: str) -> None:
 
 def test_plain_python_really_is_plain() -> None:
     script = (
-        "from siberia_env.core import engine, jit; from siberia_env.card import rules; "
-        "from siberia_env.board import rules as board; "
-        "kernels = engine.step_at, rules.apply, board.apply, engine.apply; "
-        "print(compiled.PLAIN_PYTHON, *(type(f).__name__ for f in kernels))"
+        "from siberia_env.core import engine, jit; from siberia_env.card import transition; "
+        "from siberia_env.board import transition as board; "
+        "kernels = engine.step_at, transition.apply, board.apply, engine.apply; "
+        "print(jit.PLAIN_PYTHON, *(type(f).__name__ for f in kernels))"
     )
     assert run_python("-c", script, NUMBA_DISABLE_JIT="1").stdout.split() == ["True", *["function"] * 4]
     assert run_python("-c", script).stdout.split() == ["False", *["CPUDispatcher"] * 3, "function"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from siberia_env.board import actions, observation, rules
+from siberia_env.board import actions, determinize, observation, transition
 from siberia_env.board.components import (
     CUBES_PER_AREA,
     EXCHANGE_TILES,
@@ -13,30 +13,13 @@ from siberia_env.board.components import (
     read_components,
 )
 from siberia_env.board.state import STATE
-from siberia_env.game import Game
+from siberia_env.game import Game, contract_kernels
 
 GAME = Game(
     name="board",
     title="Siberia",
     state_dtype=STATE,
-    kernels={
-        "deal": rules.deal,
-        "is_chance": rules.is_chance,
-        "resolve": rules.resolve,
-        "force": rules.force,
-        "current_player": rules.current_player,
-        "is_secret": rules.is_secret,
-        "shown": rules.shown,
-        "is_over": rules.is_over,
-        "is_truncated": rules.is_truncated,
-        "is_legal": rules.is_legal,
-        "legal": rules.legal,
-        "apply": rules.apply,
-        "observe": observation.observe,
-        "observe_hidden": observation.observe_hidden,
-        "scores": rules.scores,
-        "determinize": rules.determinize,
-    },
+    kernels=contract_kernels(transition, observation, determinize),
     num_actions=actions.NUM_ACTIONS,
     outcome_size=CUBES_PER_AREA * MOST_AREAS + MOST_TILES + EXCHANGE_TILES,
     blocks=observation.BLOCKS,

@@ -75,7 +75,7 @@ from siberia_env.core.simd import (
     spread_bits,
     subtract_row,
 )
-from siberia_env.game import MAX_PLAYERS, Block, block_scales, block_slices
+from siberia_env.game import MAX_PLAYERS, Block, block_offsets, block_scales
 
 # With the box's own tables no quantity exceeds its unit, but for `empty_reserves`, of which three end the game, and
 # for money in games between players of very unequal strength.
@@ -242,57 +242,9 @@ ROOM = SIZE + 1
 SCALES = block_scales(BLOCKS)
 HIDDEN_SCALES = block_scales(HIDDEN_BLOCKS)
 
-# Offsets as plain integers: numba freezes those, not a dictionary.
-_START = {name: slice_.start for name, slice_ in block_slices(BLOCKS).items()}
-SALE: int = _START["sale"]
-YIELD: int = _START["yield"]
-NEEDS: int = _START["needs"]
-WITHIN_REACH: int = _START["within_reach"]
-SITES: int = _START["sites"]
-RAISE: int = _START["raise"]
-BEST_PRICE: int = _START["best_price"]
-PRICES: int = _START["prices"]
-SIDE_PRICES: int = _START["side_prices"]
-CUBES: int = _START["cubes"]
-WORKERS: int = _START["workers"]
-DISTANCE: int = _START["distance"]
-SALESMEN: int = _START["salesmen"]
-PAWN_RESERVE: int = _START["pawns"]
-PANEL: int = _START["panel"]
-TILES: int = _START["tiles"]
-SURPLUS: int = _START["surplus"]
-RESEARCH: int = _START["research"]
-COUNTER: int = _START["counter"]
-COUNTER_NEEDS: int = _START["counter_needs"]
-TO_PLACE: int = _START["to_place"]
-UNSEEN_COUNTERS: int = _START["unseen_counters"]  # by kind: `unseen_managers` stands where its kind comes
-BAG: int = _START["bag"]
-FACE_UP: int = _START["face_up"]
-TILE_STACK: int = _START["tile_stack"]
-SCORES: int = _START["scores"]
-MARGIN: int = _START["margin"]
-RESERVE: int = _START["reserve"]
-TO_EXHAUST: int = _START["to_exhaust"]
-EMPTY_RESERVES: int = _START["empty_reserves"]
-LAST_ROUND: int = _START["last_round"]
-ROUNDS_LEFT: int = _START["rounds_left"]
-PHASE: int = _START["phase"]
-ORIGIN: int = _START["origin"]
-STEPS_LEFT: int = _START["steps_left"]
-PLACING: int = _START["placing"]
-TURN_OF: int = _START["turn_of"]
-STARTING: int = _START["starting"]
-PASSED: int = _START["passed"]
-CARDS: int = _START["cards"]
-SALESMAN_CARDS: int = _START["salesman_cards"]
-PRESENT: int = _START["present"]
-PLAYERS: int = _START["num_players"]
-SEAT: int = _START["seat"]
-
-_HIDDEN_START = {name: slice_.start for name, slice_ in block_slices(HIDDEN_BLOCKS).items()}
-DRAWN: int = _HIDDEN_START["drawn"]
-PLANNED: int = _HIDDEN_START["planned"]
-NEXT: int = _HIDDEN_START["next_tiles"]
+#: Where each block starts: `AT.gain`. Numba freezes a tuple of integers, not a dictionary.
+AT = block_offsets(BLOCKS)
+HIDDEN_AT = block_offsets(HIDDEN_BLOCKS)
 
 
 # Where the observer's counters are shown: no jumps that depend on their kinds. Columns: EMPTY, then the kinds.
@@ -303,17 +255,17 @@ UNSEEN_PLACE = np.full(_COLUMNS, SPARE, np.uint16)
 NEW_PLACE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.uint16)  #: by where the counter is planned to go
 TO_PLACE_RESOURCE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.uint16)  #: its resource, while it is to be placed
 for _number, (_action, _kind) in enumerate(LYING):
-    PANEL_PLACE[_action, 1 + _kind] = PANEL + _number
+    PANEL_PLACE[_action, 1 + _kind] = AT.panel + _number
 for _kind in range(NUM_KINDS):
     _manager = _kind == MANAGER_COUNTER
     _person = MANAGER if _manager else LOGISTICIAN + _kind // NUM_RESOURCES
-    UNSEEN_PLACE[1 + _kind] = UNSEEN_COUNTERS + _kind
-    NEW_PLACE[NOT_PLACED, 1 + _kind] = TO_PLACE + _person
-    NEW_PLACE[AT_RESEARCH, 1 + _kind] = RESEARCH + (RESEARCH_MANAGERS if _manager else _kind % NUM_RESOURCES)
+    UNSEEN_PLACE[1 + _kind] = AT.unseen_counters + _kind
+    NEW_PLACE[NOT_PLACED, 1 + _kind] = AT.to_place + _person
+    NEW_PLACE[AT_RESEARCH, 1 + _kind] = AT.research + (RESEARCH_MANAGERS if _manager else _kind % NUM_RESOURCES)
     NEW_PLACE[AT_PERSON, 1 + _kind] = PANEL_PLACE[_person, 1 + _kind]
     if not _manager:
         NEW_PLACE[AT_RESOURCE, 1 + _kind] = PANEL_PLACE[GAS + _kind % NUM_RESOURCES, 1 + _kind]
-        TO_PLACE_RESOURCE[NOT_PLACED, 1 + _kind] = TO_PLACE + GAS + _kind % NUM_RESOURCES
+        TO_PLACE_RESOURCE[NOT_PLACED, 1 + _kind] = AT.to_place + GAS + _kind % NUM_RESOURCES
 
 SPACES_AT_SEAT = np.array([[0] * NUM_ACTIONS, [SPACES] * NUM_ACTIONS], np.int8)  #: of a seat that is empty, taken
 
@@ -331,7 +283,7 @@ def observe(ruleset: Ruleset, state: State, player: int, observation: Any) -> No
     _decision(ruleset, state, player, quantities)
     for index in range(SIZE):
         observation[index] = scaled(np.float32(quantities[index]), SCALES[index])
-    observation[ROUNDS_LEFT] = 1.0 - int(state.rounds) / int(ruleset.max_rounds)
+    observation[AT.rounds_left] = 1.0 - int(state.rounds) / int(ruleset.max_rounds)
 
 
 @kernel_part
@@ -339,13 +291,13 @@ def _trade(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
     """Prices, and by how much a salesman would raise the own best ones."""
     for exchange in range(1 + int(state.sides_chosen)):
         prices, index = ruleset.price[exchange_row(state, exchange)], exchange * NUM_RESOURCES
-        copy_row(quantities, PRICES + index, prices, NUM_RESOURCES)
-        copy_row(quantities, RAISE + index, prices, NUM_RESOURCES)
-        exceed_row(quantities, RAISE + index, state.best_price[player], NUM_RESOURCES)
+        copy_row(quantities, AT.prices + index, prices, NUM_RESOURCES)
+        copy_row(quantities, AT.raise_ + index, prices, NUM_RESOURCES)
+        exceed_row(quantities, AT.raise_ + index, state.best_price[player], NUM_RESOURCES)
     if state.phase == CHOOSE_SIDE:
         row = 1 + SIDES * int(state.sides_chosen)
         for side in range(SIDES):
-            copy_row(quantities, SIDE_PRICES + side * NUM_RESOURCES, ruleset.price[row + side], NUM_RESOURCES)
+            copy_row(quantities, AT.side_prices + side * NUM_RESOURCES, ruleset.price[row + side], NUM_RESOURCES)
 
 
 @kernel_part
@@ -353,16 +305,16 @@ def _map(state: State, player: int, quantities: Any) -> None:
     """Cubes by area; how far the areas are from the own workers, and what could be placed where they stand."""
     near, is_open = int(state.presence[player]), int(state.open)
     for resource in range(NUM_RESOURCES):
-        spread_bits(quantities, CUBES + resource * MOST_AREAS, int(state.lying[resource]), MOST_AREAS)
-        quantities[SITES + resource] = size_of(may_lie(state, resource) & near)
-    copy_row(quantities, RESERVE, state.reserve, NUM_RESOURCES)
-    spread_bits(quantities, DISTANCE, is_open & ~near, MOST_AREAS)  # one for each number of steps that is too few
+        spread_bits(quantities, AT.cubes + resource * MOST_AREAS, int(state.lying[resource]), MOST_AREAS)
+        quantities[AT.sites + resource] = size_of(may_lie(state, resource) & near)
+    copy_row(quantities, AT.reserve, state.reserve, NUM_RESOURCES)
+    spread_bits(quantities, AT.distance, is_open & ~near, MOST_AREAS)  # one for each number of steps that is too few
     from_start = int(state.steps[VLADIVOSTOK]) * (state.workers[player, VLADIVOSTOK] > 0)
     for steps in range(STEPS):
         near |= join_sets(state.steps, near, MOST_AREAS) | from_start
         from_start = 0
-        count_members(quantities, WITHIN_REACH + steps * NUM_RESOURCES, state.lying, near, NUM_RESOURCES)
-        add_bits(quantities, DISTANCE, is_open & ~near, MOST_AREAS)
+        count_members(quantities, AT.within_reach + steps * NUM_RESOURCES, state.lying, near, NUM_RESOURCES)
+        add_bits(quantities, AT.distance, is_open & ~near, MOST_AREAS)
 
 
 @kernel_part
@@ -373,34 +325,34 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
     for seat in range(MAX_PLAYERS):
         other, present = seated(player, seat, players), seat < players
         index, presence = seat * NUM_RESOURCES, int(state.presence[other])
-        count_members(quantities, YIELD + index, state.lying, presence, NUM_RESOURCES)
-        count_members(quantities, SALE + index, state.lying, presence, NUM_RESOURCES)
-        multiply_row(quantities, SALE + index, state.best_price[other], NUM_RESOURCES)
-        copy_row(quantities, BEST_PRICE + index, state.best_price[other], NUM_RESOURCES)
-        copy_row(quantities, WORKERS + seat * NUM_PLACES, state.workers[other], NUM_PLACES)
-        copy_row(quantities, SALESMEN + seat * NUM_EXCHANGES, state.salesmen[other], NUM_EXCHANGES)
+        count_members(quantities, AT.yield_ + index, state.lying, presence, NUM_RESOURCES)
+        count_members(quantities, AT.sale + index, state.lying, presence, NUM_RESOURCES)
+        multiply_row(quantities, AT.sale + index, state.best_price[other], NUM_RESOURCES)
+        copy_row(quantities, AT.best_price + index, state.best_price[other], NUM_RESOURCES)
+        copy_row(quantities, AT.workers + seat * NUM_PLACES, state.workers[other], NUM_PLACES)
+        copy_row(quantities, AT.salesmen + seat * NUM_EXCHANGES, state.salesmen[other], NUM_EXCHANGES)
         index = seat * NUM_ACTIONS
-        copy_row(quantities, TILES + index, state.tiles[other], NUM_ACTIONS)
-        copy_row(quantities, NEEDS + index, SPACES_AT_SEAT[int(present)], NUM_ACTIONS)
-        subtract_row(quantities, NEEDS + index, state.tiles[other], NUM_ACTIONS)
-        subtract_row(quantities, NEEDS + index, state.covered[other], NUM_ACTIONS)
-        copy_row(quantities, RESEARCH + seat * RESEARCH_COLUMNS, state.research[other], RESEARCH_COLUMNS)
-        quantities[PAWN_RESERVE + seat] = state.pawns[other]
-        quantities[SURPLUS + seat] = state.counters[other]
-        quantities[PASSED + seat] = present & ((int(state.passed) >> other) & 1)
-        quantities[PRESENT + seat] = present
+        copy_row(quantities, AT.tiles + index, state.tiles[other], NUM_ACTIONS)
+        copy_row(quantities, AT.needs + index, SPACES_AT_SEAT[int(present)], NUM_ACTIONS)
+        subtract_row(quantities, AT.needs + index, state.tiles[other], NUM_ACTIONS)
+        subtract_row(quantities, AT.needs + index, state.covered[other], NUM_ACTIONS)
+        copy_row(quantities, AT.research + seat * RESEARCH_COLUMNS, state.research[other], RESEARCH_COLUMNS)
+        quantities[AT.pawns + seat] = state.pawns[other]
+        quantities[AT.surplus + seat] = state.counters[other]
+        quantities[AT.passed + seat] = present & ((int(state.passed) >> other) & 1)
+        quantities[AT.present + seat] = present
         score = int(state.money[other])
-        quantities[SCORES + seat] = score
-        quantities[MARGIN + seat] = present * (own_score - score)
+        quantities[AT.scores + seat] = score
+        quantities[AT.margin + seat] = present * (own_score - score)
         if seat > 0:
             best_other = max(best_other, score if present else -1)
-    quantities[MARGIN] = own_score - best_other
+    quantities[AT.margin] = own_score - best_other
     for resource in range(NUM_RESOURCES):
         owner = int(state.card_owner[resource])
-        quantities[CARDS + seat_of(owner, player, players) * NUM_RESOURCES + resource] = owner != NOBODY
-    quantities[SALESMAN_CARDS] = ruleset.salesman_cards
-    quantities[PLAYERS + players - 2] = 1
-    quantities[SEAT + player] = 1
+        quantities[AT.cards + seat_of(owner, player, players) * NUM_RESOURCES + resource] = owner != NOBODY
+    quantities[AT.salesman_cards] = ruleset.salesman_cards
+    quantities[AT.num_players + players - 2] = 1
+    quantities[AT.seat + player] = 1
 
 
 @kernel_part
@@ -411,12 +363,12 @@ def _counters(ruleset: Ruleset, state: State, player: int, quantities: Any) -> N
         second = int(PANEL_PLACE[action, 1 + int(state.panel[player, action, 1])])
         quantities[second] = 1
         quantities[first] = 1 + (first == second)
-    copy_row(quantities, FACE_UP, state.face_up, NUM_ACTIONS)
-    copy_row(quantities, UNSEEN_COUNTERS, state.bag, NUM_KINDS)
+    copy_row(quantities, AT.face_up, state.face_up, NUM_ACTIONS)
+    copy_row(quantities, AT.unseen_counters, state.bag, NUM_KINDS)
     if state.phase == PLACE:
         _new_counters(state, player, quantities)
-    quantities[BAG] = state.bag_size
-    quantities[TILE_STACK] = state.tile_stack_size
+    quantities[AT.bag] = state.bag_size
+    quantities[AT.tile_stack] = state.tile_stack_size
 
 
 @kernel_part
@@ -425,7 +377,7 @@ def _new_counters(state: State, player: int, quantities: Any) -> None:
     for other in range(MAX_PLAYERS):
         for index in range(COUNTERS_DRAWN):
             quantities[int(UNSEEN_PLACE[1 + int(state.drawn[other, index])])] += other != player
-    subtract_row(quantities, NEEDS, state.planned[player], NUM_ACTIONS)
+    subtract_row(quantities, AT.needs, state.planned[player], NUM_ACTIONS)
     placed = 0
     for index in range(COUNTERS_DRAWN):
         kind, where = int(state.drawn[player, index]), int(state.plan[player, index])
@@ -436,10 +388,10 @@ def _new_counters(state: State, player: int, quantities: Any) -> None:
         kind = int(state.drawn[player, placed])
         person, resource = person_action(kind), resource_action(kind)
         has_resource = kind != MANAGER_COUNTER
-        quantities[COUNTER + resource] = has_resource
-        quantities[COUNTER + person] = 1
-        quantities[COUNTER_NEEDS] = quantities[NEEDS + person]
-        quantities[COUNTER_NEEDS + 1] = int(quantities[NEEDS + resource]) * has_resource
+        quantities[AT.counter + resource] = has_resource
+        quantities[AT.counter + person] = 1
+        quantities[AT.counter_needs] = quantities[AT.needs + person]
+        quantities[AT.counter_needs + 1] = int(quantities[AT.needs + resource]) * has_resource
 
 
 @kernel_part
@@ -447,15 +399,15 @@ def _decision(ruleset: Ruleset, state: State, player: int, quantities: Any) -> N
     """What is being decided, by whom, and how far the end is."""
     players = int(ruleset.num_players)
     phase, origin, resource = int(state.phase), int(state.origin), int(state.resource)
-    quantities[PHASE + min(phase, NUM_DECISIONS - 1)] = phase < NUM_DECISIONS
-    quantities[TURN_OF + seat_of(int(state.player), player, players)] = phase != OVER
-    quantities[STARTING + seat_of(int(state.start), player, players)] = 1
-    quantities[ORIGIN + max(origin, 0)] = origin != NOTHING
-    quantities[PLACING + max(resource, 0)] = resource != NOTHING
-    quantities[STEPS_LEFT] = state.steps_left
-    quantities[TO_EXHAUST] = max(int(ruleset.areas_to_end) - int(state.exhausted), 0)
-    quantities[EMPTY_RESERVES] = empty_reserves(state)
-    quantities[LAST_ROUND] = end_is_due(ruleset, state)
+    quantities[AT.phase + min(phase, NUM_DECISIONS - 1)] = phase < NUM_DECISIONS
+    quantities[AT.turn_of + seat_of(int(state.player), player, players)] = phase != OVER
+    quantities[AT.starting + seat_of(int(state.start), player, players)] = 1
+    quantities[AT.origin + max(origin, 0)] = origin != NOTHING
+    quantities[AT.placing + max(resource, 0)] = resource != NOTHING
+    quantities[AT.steps_left] = state.steps_left
+    quantities[AT.to_exhaust] = max(int(ruleset.areas_to_end) - int(state.exhausted), 0)
+    quantities[AT.empty_reserves] = empty_reserves(state)
+    quantities[AT.last_round] = end_is_due(ruleset, state)
 
 
 @kernel
@@ -465,11 +417,11 @@ def observe_hidden(ruleset: Ruleset, state: State, observation: Any) -> None:
     if state.phase == PLACE:
         for player in range(ruleset.num_players):
             for index in range(COUNTERS_DRAWN):
-                observation[DRAWN + player * NUM_KINDS + int(state.drawn[player, index])] += 1
+                observation[HIDDEN_AT.drawn + player * NUM_KINDS + int(state.drawn[player, index])] += 1
             for action in range(NUM_ACTIONS):
-                observation[PLANNED + player * NUM_ACTIONS + action] = state.planned[player, action]
+                observation[HIDDEN_AT.planned + player * NUM_ACTIONS + action] = state.planned[player, action]
     for depth in range(min(NEXT_TILES, int(state.tile_stack_size))):
         action = int(state.tile_stack[int(state.tile_stack_size) - 1 - depth])
-        observation[NEXT + depth * NUM_ACTIONS + action] = 1
+        observation[HIDDEN_AT.next_tiles + depth * NUM_ACTIONS + action] = 1
     for index in range(HIDDEN_SCALES.shape[0]):
         observation[index] = scaled(observation[index], HIDDEN_SCALES[index])

@@ -10,54 +10,29 @@ arithmetic, because an int8 wraps in silence when compiled. A set of areas is an
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from siberia_env.board.actions import (
-    ACT,
-    AREA,
-    CARD,
-    DISCARD_COUNTER,
-    EXCHANGE,
-    FROM,
-    LYING_ACTION,
-    LYING_KIND,
-    LYING_NUMBER,
-    NUM_ACTIONS,
-    PASS,
     PAWN,
     PAWN_AREA,
     PAWN_EXCHANGE,
-    PLACE_RESEARCH,
-    RESOURCE,
-    SIDE,
-    STOP,
-    TILE,
-    TO,
-    WILDCARD,
-    WILDCARD_NONE,
 )
 from siberia_env.board.components import (
     CHOOSE_SIDES,
     COUNTERS_DRAWN,
-    CUBES_PER_AREA,
     EMPTY_RESERVES_TO_END,
     EXCHANGE_TILES,
     GAS,
-    GIVEN_SIDES,
     INVESTOR,
     LOGISTICIAN,
     MANAGER,
     MANAGER_COUNTER,
     MOST_AREAS,
-    MOST_TILES,
     NUM_EXCHANGES,
     NUM_KINDS,
     NUM_PLACES,
     PANEL_LIMIT,
     PAWNS,
-    RANDOM_SIDES,
     SALESMAN,
     SIDES,
     SPACES,
@@ -97,7 +72,7 @@ from siberia_env.board.state import (
 )
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.core.jit import kernel, stack_array
-from siberia_env.core.rng import draw_below, mix, sample_stream, scale, shuffle
+from siberia_env.core.rng import draw_below
 from siberia_env.core.simd import bit_count, take_ranked
 from siberia_env.game import MAX_PLAYERS
 
@@ -897,326 +872,3 @@ def empty_reserves(state: State) -> int:
 def end_is_due(ruleset: Ruleset, state: State) -> bool:
     """B24: enough areas are exhausted, or enough reserves empty, for this round to be the last."""
     return (state.exhausted >= ruleset.areas_to_end) | (empty_reserves(state) >= EMPTY_RESERVES_TO_END)
-
-
-# ---------------------------------------------------------------- the contract of a game (siberia_env.game)
-
-
-@kernel
-def deal(ruleset: Ruleset, state: State, generator: Any) -> None:
-    """A new game whose chance outcomes come from `generator` (uint64)."""
-    open_box(ruleset, state)
-    state.generator = generator
-    while is_chance(ruleset, state):
-        resolve(ruleset, state)
-
-
-@kernel
-def is_chance(ruleset: Ruleset, state: State) -> bool:
-    """Whether a chance outcome is due: the setup (B8), or the drawing of counters (B11)."""
-    return state.phase == DRAW or state.phase == SETUP
-
-
-@kernel
-def resolve(ruleset: Ruleset, state: State) -> None:
-    """Settle the chance outcome that is due from the state's own generator."""
-    if state.phase == SETUP:
-        draw_cubes(ruleset, state)
-        lay_tiles(ruleset, state)
-        shuffle(state, state.tile_stack, int(state.tile_stack_size))
-        for tile in range(EXCHANGE_TILES):
-            if ruleset.sides == RANDOM_SIDES:
-                state.side[tile] = draw_below(state, SIDES)
-            elif ruleset.sides == GIVEN_SIDES:
-                state.side[tile] = ruleset.given_sides[tile]
-        set_up(ruleset, state)
-    else:
-        draw_counters(ruleset, state)
-
-
-@kernel
-def force(ruleset: Ruleset, state: State, outcome: Any) -> None:
-    """Settle the chance outcome that is due as `outcome` says; the generator stays as it is.
-
-    For the setup: two resources for each area, the investment tiles from the top down, the side of each exchange
-    tile unless they are chosen in play. For a draw: six kinds of counters for each player, from the starting
-    player on. It must be a possible outcome: `Variant.force` checks that.
-    """
-    if state.phase == SETUP:
-        areas = int(ruleset.num_areas)
-        for area in range(areas):
-            for cube in range(CUBES_PER_AREA):
-                put_cube(state, int(outcome[CUBES_PER_AREA * area + cube]), area)
-        lay_tiles(ruleset, state)
-        tiles = int(state.tile_stack_size)
-        for depth in range(tiles):
-            state.tile_stack[tiles - 1 - depth] = outcome[CUBES_PER_AREA * areas + depth]
-        if ruleset.sides != CHOOSE_SIDES:
-            for tile in range(EXCHANGE_TILES):
-                state.side[tile] = outcome[CUBES_PER_AREA * areas + tiles + tile]
-        set_up(ruleset, state)
-    else:
-        player = int(state.start)
-        for seat in range(ruleset.num_players):
-            for index in range(COUNTERS_DRAWN):
-                take_counter(state, player, index, int(outcome[seat * COUNTERS_DRAWN + index]))
-            player = next_seat(ruleset, player)
-        begin_placing(state)
-
-
-@kernel
-def current_player(ruleset: Ruleset, state: State) -> int:
-    """The seat whose decision it is."""
-    return int(state.player)
-
-
-@kernel
-def is_secret(ruleset: Ruleset, state: State) -> bool:
-    """B11: where counters are placed, nobody sees before all have placed."""
-    return state.phase == PLACE
-
-
-@kernel
-def shown(ruleset: Ruleset, state: State, player: int) -> int:
-    """B11: a hash of what the others drew and where they placed it."""
-    digest = mix(0, 0, 0)
-    for other in range(ruleset.num_players):
-        if other != player:
-            for index in range(COUNTERS_DRAWN):
-                digest = mix(digest, int(state.drawn[other, index]), int(state.plan[other, index]))
-    return scale(digest, 2**31)
-
-
-@kernel
-def is_over(ruleset: Ruleset, state: State) -> bool:
-    """B24: whether the game has ended."""
-    return state.phase == OVER
-
-
-@kernel
-def is_truncated(ruleset: Ruleset, state: State) -> bool:
-    """B24: whether the round limit ended the game."""
-    return state.truncated == 1
-
-
-@kernel
-def is_legal(ruleset: Ruleset, state: State, action: int) -> bool:
-    """Whether the player on turn may take `action` now; any integer may be asked."""
-    phase, player = int(state.phase), int(state.player)
-    if phase == CHOOSE_SIDE:
-        return SIDE <= action < PLACE_RESEARCH and may_choose_side(state, action - SIDE)
-    if phase == PLACE:
-        where = action - PLACE_RESEARCH + AT_RESEARCH
-        return PLACE_RESEARCH <= action < PASS and may_place(state, player, int(state.placed), where)
-    if phase == TURN:
-        return action == PASS or (ACT <= action < RESOURCE and can_act(state, player, action - ACT))
-    if phase == CHOOSE_RESOURCE:
-        return RESOURCE <= action < AREA and can_research(state, action - RESOURCE)
-    if phase == CHOOSE_AREA:
-        return AREA <= action < WILDCARD and may_choose_area(state, action - AREA)
-    if phase == PUT_WILDCARD:
-        return action == WILDCARD_NONE or (
-            WILDCARD <= action < WILDCARD_NONE and may_put_wildcard(state, player, action - WILDCARD + 1)
-        )
-    if phase == MOVE_FROM:
-        return action == STOP or (FROM <= action < TO and may_move_from(state, player, action - FROM))
-    if phase == MOVE_TO:
-        return TO <= action < STOP and may_move_to(state, action - TO)
-    if phase == TAKE_PAWN:
-        if CARD <= action < TILE:
-            return may_take_card(ruleset, state, player, action - CARD)
-        return PAWN <= action < EXCHANGE and may_take_pawn(state, player, action - PAWN)
-    if phase == CHOOSE_EXCHANGE:
-        return EXCHANGE <= action < CARD and may_choose_exchange(state, action - EXCHANGE)
-    if phase == RECALL_PAWN:
-        return PAWN <= action < EXCHANGE and may_recall_pawn(state, player, action - PAWN)
-    if phase == TAKE_TILE:
-        return TILE <= action < DISCARD_COUNTER and may_take_tile(state, player, action - TILE)
-    if phase == DISCARD and DISCARD_COUNTER <= action < NUM_ACTIONS:
-        number = action - DISCARD_COUNTER
-        return lies_at(state, player, int(LYING_ACTION[number]), int(LYING_KIND[number]))
-    return False
-
-
-@kernel
-def allow(mask: Any, action: int, allowed: bool) -> int:
-    """Write whether `action` is legal into `mask`; return 1 if it is."""
-    mask[action] = allowed
-    return int(allowed)
-
-
-@kernel
-def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """Write 1 for every legal action and 0 for the others into `mask` (int8, one an action); return how many."""
-    for action in range(NUM_ACTIONS):
-        mask[action] = 0
-    phase, player = int(state.phase), int(state.player)
-    count = 0
-    if phase == PLACE:
-        for where in range(AT_RESEARCH, AT_RESOURCE + 1):
-            action = PLACE_RESEARCH + where - AT_RESEARCH
-            count += allow(mask, action, may_place(state, player, int(state.placed), where))
-    elif phase == TURN:
-        count += allow(mask, PASS, True)
-        for action in range(NUM_BOARD_ACTIONS):
-            count += allow(mask, ACT + action, can_act(state, player, action))
-    elif phase == CHOOSE_AREA:
-        for area in range(MOST_AREAS):
-            count += allow(mask, AREA + area, may_choose_area(state, area))
-    elif phase == CHOOSE_RESOURCE:
-        for resource in range(NUM_RESOURCES):
-            count += allow(mask, RESOURCE + resource, can_research(state, resource))
-    elif phase == PUT_WILDCARD:
-        count += allow(mask, WILDCARD_NONE, True)
-        for action in range(1, NUM_BOARD_ACTIONS):
-            count += allow(mask, WILDCARD + action - 1, may_put_wildcard(state, player, action))
-    elif phase == MOVE_FROM:
-        count += allow(mask, STOP, True)
-        for place in range(NUM_PLACES):
-            count += allow(mask, FROM + place, may_move_from(state, player, place))
-    elif phase == MOVE_TO:
-        for area in range(MOST_AREAS):
-            count += allow(mask, TO + area, may_move_to(state, area))
-    elif phase == TAKE_PAWN:
-        for place in range(EXCHANGE - PAWN):
-            count += allow(mask, PAWN + place, may_take_pawn(state, player, place))
-        for resource in range(NUM_RESOURCES):
-            count += allow(mask, CARD + resource, may_take_card(ruleset, state, player, resource))
-    elif phase == CHOOSE_EXCHANGE:
-        for exchange in range(NUM_EXCHANGES):
-            count += allow(mask, EXCHANGE + exchange, may_choose_exchange(state, exchange))
-    elif phase == RECALL_PAWN:
-        for place in range(EXCHANGE - PAWN):
-            count += allow(mask, PAWN + place, may_recall_pawn(state, player, place))
-    elif phase == TAKE_TILE:
-        for action in range(NUM_BOARD_ACTIONS):
-            count += allow(mask, TILE + action, may_take_tile(state, player, action))
-    elif phase == DISCARD:
-        for action in range(NUM_BOARD_ACTIONS):
-            for space in range(SPACES):
-                kind = int(state.panel[player, action, space])
-                if kind != EMPTY:
-                    number = DISCARD_COUNTER + int(LYING_NUMBER[action, kind])
-                    count += mask[number] == 0
-                    mask[number] = 1
-    elif phase == CHOOSE_SIDE:
-        for number in range(SIDES * EXCHANGE_TILES):
-            count += allow(mask, SIDE + number, may_choose_side(state, number))
-    return count
-
-
-@kernel
-def apply(ruleset: Ruleset, state: State, action: int) -> None:
-    """Carry out a legal action, up to the next decision, chance outcome or the end. Checks nothing."""
-    phase = int(state.phase)
-    if phase == PLACE:
-        place(ruleset, state, action - PLACE_RESEARCH + AT_RESEARCH)
-    elif phase == TURN:
-        if action == PASS:
-            pass_turn(ruleset, state)
-        else:
-            act(ruleset, state, action - ACT)
-    elif phase == CHOOSE_AREA:
-        discover(ruleset, state, action - AREA)
-    elif phase == CHOOSE_RESOURCE:
-        choose_resource(state, action - RESOURCE)
-    elif phase == PUT_WILDCARD:
-        put_wildcard(ruleset, state, MANAGER if action == WILDCARD_NONE else action - WILDCARD + 1)
-    elif phase == MOVE_FROM:
-        if action == STOP:
-            stop(ruleset, state)
-        else:
-            move_from(state, action - FROM)
-    elif phase == MOVE_TO:
-        move_to(ruleset, state, action - TO)
-    elif phase == TAKE_PAWN:
-        if action >= CARD:
-            take_card(ruleset, state, action - CARD)
-        else:
-            take_pawn(state, action - PAWN)
-    elif phase == CHOOSE_EXCHANGE:
-        send_salesman(ruleset, state, action - EXCHANGE)
-    elif phase == RECALL_PAWN:
-        recall_pawn(ruleset, state, action - PAWN)
-    elif phase == TAKE_TILE:
-        take_tile(ruleset, state, action - TILE)
-    elif phase == DISCARD:
-        number = action - DISCARD_COUNTER
-        discard(ruleset, state, int(LYING_ACTION[number]), int(LYING_KIND[number]))
-    else:
-        choose_side(state, action - SIDE)
-
-
-@kernel
-def scores(ruleset: Ruleset, state: State, out: Any) -> None:
-    """B24: every player's money, in thousands, into `out` (one a player)."""
-    for player in range(ruleset.num_players):
-        out[player] = state.money[player]
-
-
-# ---------------------------------------------------------------- what a player can't know
-
-
-@kernel
-def counters_placed(ruleset: Ruleset, state: State, player: int) -> int:
-    """B11: how many of its six counters `player` has decided on while all place."""
-    turn, own = int(state.player) - int(state.start), player - int(state.start)
-    turn = turn + int(ruleset.num_players) if turn < 0 else turn
-    own = own + int(ruleset.num_players) if own < 0 else own
-    if own == turn:
-        return int(state.placed)
-    return COUNTERS_DRAWN if own < turn else 0
-
-
-@kernel
-def draw_others_anew(ruleset: Ruleset, state: State, player: int) -> None:
-    """B29: the others draw and plan anew, from what `player` doesn't hold; each legal placing is as likely."""
-    for other in range(ruleset.num_players):
-        if other != player:
-            for index in range(COUNTERS_DRAWN):
-                into_bag(state, int(state.drawn[other, index]))
-                state.plan[other, index] = NOT_PLACED
-            for action in range(NUM_BOARD_ACTIONS):
-                state.planned[other, action] = 0
-    for other in range(ruleset.num_players):
-        if other != player:
-            draw_six(state, other)
-            for index in range(counters_placed(ruleset, state, other)):
-                options = 0
-                for where in range(AT_RESEARCH, AT_RESOURCE + 1):
-                    options += may_place(state, other, index, where)
-                choice = draw_below(state, options)
-                where = AT_RESEARCH
-                while choice > 0:
-                    where += 1
-                    choice -= int(may_place(state, other, index, where))
-                plan_counter(state, other, index, where)
-
-
-@kernel
-def shuffle_tiles_anew(ruleset: Ruleset, state: State) -> None:
-    """B29: the stack holds the tiles that lie neither face up nor on a panel, in any order."""
-    size = 0
-    for action in range(NUM_BOARD_ACTIONS):
-        left = int(ruleset.tiles[action]) - int(state.face_up[action])
-        for player in range(MAX_PLAYERS):
-            left -= int(state.tiles[player, action])
-        for _ in range(left):
-            state.tile_stack[size] = action
-            size += 1
-    state.tile_stack[size:MOST_TILES] = 0
-    shuffle(state, state.tile_stack, size)
-
-
-@kernel
-def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
-    """Replace what `player` can't know (B29), consistent with what it can; the state gets a new generator.
-
-    Built from what `player` sees and from `generator` alone: equal information sets and equal generators give
-    equal states. What the others have drawn is sampled as it was drawn; where they placed it is sampled uniformly
-    from the legal placings, in order, which no player need follow. What the bag will give is in the generator.
-    """
-    state.generator = sample_stream(generator)
-    if state.phase == PLACE:
-        draw_others_anew(ruleset, state, player)
-    shuffle_tiles_anew(ruleset, state)

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from siberia_env.card.components import ACTION_CARDS, NUM_KINDS, NUM_PERSONS, RESOURCE_CARDS, ROW_SLOTS
-from siberia_env.card.rules import know_held_cards, may_reveal, see_payment, shows, symbol_of
-from siberia_env.card.state import FIRST_CARD, PAYING, SECOND_CARD, Ruleset, State
+from siberia_env.card.rules import can_go_on, know_held_cards, may_reveal, see_payment, shows, symbol_of
+from siberia_env.card.state import PAYING, Ruleset, State
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.core.jit import kernel, stack_array
 from siberia_env.core.rng import draw_below, sample_stream, shuffle
@@ -210,8 +210,8 @@ def deal_rest(
                 quality = LOOSE
             showing += (other == state.player) & shows(kind, symbol)
     state.action_stack_size = size
-    can_go_on = state.player == player or payment_can_go_on(state, showing)
-    return quality if can_go_on else IMPOSSIBLE
+    possible = state.player == player or payment_can_go_on(state, showing)
+    return quality if possible else IMPOSSIBLE
 
 
 @kernel
@@ -220,14 +220,7 @@ def payment_can_go_on(state: State, showing: int) -> bool:
 
     True outside payments.
     """
-    others = int(state.hand_size[state.player]) - showing
-    if state.phase != PAYING:
-        return True
-    if state.payment == FIRST_CARD:
-        return showing >= 2 or (showing == 1 and others >= 2)
-    if state.payment == SECOND_CARD:
-        return showing > 0 or others >= 2
-    return others > 0
+    return state.phase != PAYING or can_go_on(state, showing, int(state.hand_size[state.player]) - showing)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from siberia_env.card import observation, rules
+from siberia_env.card import determinize, observation, transition
 from siberia_env.card.actions import ACTION_NAMES, NUM_ACTIONS
 from siberia_env.card.components import (
     ACTION_CARDS,
@@ -11,32 +11,14 @@ from siberia_env.card.components import (
     make_ruleset,
     read_components,
 )
-from siberia_env.card.determinize import determinize
 from siberia_env.card.state import STATE
-from siberia_env.game import Game
+from siberia_env.game import Game, contract_kernels
 
 GAME = Game(
     name="card",
     title="Siberia: The Card Game",
     state_dtype=STATE,
-    kernels={
-        "deal": rules.deal,
-        "is_chance": rules.is_chance,
-        "resolve": rules.resolve,
-        "force": rules.force,
-        "current_player": rules.current_player,
-        "is_secret": rules.is_secret,
-        "shown": rules.shown,
-        "is_over": rules.is_over,
-        "is_truncated": rules.is_truncated,
-        "is_legal": rules.is_legal,
-        "legal": rules.legal,
-        "apply": rules.apply,
-        "observe": observation.observe,
-        "observe_hidden": observation.observe_hidden,
-        "scores": rules.scores,
-        "determinize": determinize,
-    },
+    kernels=contract_kernels(transition, observation, determinize),
     num_actions=NUM_ACTIONS,
     outcome_size=ACTION_CARDS + RESOURCE_CARDS,
     blocks=observation.BLOCKS,

@@ -37,7 +37,7 @@ from siberia_env.card.components import (
 )
 from siberia_env.card.rules import (
     can_pay,
-    has_investor,
+    fewest_cards,
     investor_on_offer,
     may_reveal,
     person_value,
@@ -49,7 +49,7 @@ from siberia_env.card.state import CHOOSE, DISCOVER, NOBODY, NOT_PAYING, NOTHING
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.common.observation import PLAYER_COUNTS, scaled, seat_of, seated
 from siberia_env.core.jit import kernel, kernel_part, stack_array
-from siberia_env.game import MAX_PLAYERS, Block, block_scales, block_slices
+from siberia_env.game import MAX_PLAYERS, Block, block_offsets, block_scales
 
 NUM_PHASES = len((DISCOVER, CHOOSE, PAYING))
 NUM_PAYMENT_STEPS = 3
@@ -152,54 +152,9 @@ SIZE = sum(block.size for block in BLOCKS)
 SCALES = block_scales(BLOCKS)
 HIDDEN_SCALES = block_scales(HIDDEN_BLOCKS)
 
-# Offsets as plain integers: numba freezes those, not a dictionary.
-_START = {name: slice_.start for name, slice_ in block_slices(BLOCKS).items()}
-GAIN: int = _START["gain"]
-MINE_CARDS: int = _START["mine_cards"]
-PAYABLE: int = _START["payable"]
-PAYMENT: int = _START["payment"]
-HAND: int = _START["hand"]
-SYMBOL_COUNTS: int = _START["symbols"]
-HAND_SIZES: int = _START["hand_sizes"]
-KNOWN_HAND: int = _START["known_hand"]
-EXPOSED_HAND: int = _START["exposed_hand"]
-ROW_RESOURCE: int = _START["row_resource"]
-ROW_VALUE: int = _START["row_value"]
-ROW_HIDDEN: int = _START["row_hidden"]
-WORKER_COUNTS: int = _START["workers"]
-SALESMEN: int = _START["salesmen"]
-INVESTORS: int = _START["investors"]
-WORKERS_LEFT: int = _START["workers_left"]
-CAPTURED: int = _START["captured"]
-CAPTURED_VALUE: int = _START["captured_value"]
-SCORES: int = _START["scores"]
-MARGIN: int = _START["margin"]
-UNSEEN_ACTIONS: int = _START["unseen_actions"]
-UNSEEN_RESOURCES: int = _START["unseen_resources"]
-UNSEEN_VALUE: int = _START["unseen_value"]
-DISCARD: int = _START["discard"]
-STACKS: int = _START["stacks"]
-PHASE: int = _START["phase"]
-TURN_OF: int = _START["turn_of"]
-PENDING: int = _START["pending"]
-PAYMENT_STEP: int = _START["payment_step"]
-TO_REVEAL: int = _START["to_reveal"]
-END_IN_SIGHT: int = _START["end_in_sight"]
-TURNS_TO_END: int = _START["turns_to_end"]
-OWN_TURNS_TO_END: int = _START["own_turns_to_end"]
-TURNS_LEFT: int = _START["turns_left"]
-PRESENT: int = _START["present"]
-PLAYERS: int = _START["num_players"]
-EDITION: int = _START["edition"]
-SEAT: int = _START["seat"]
-
-_HIDDEN_START = {name: slice_.start for name, slice_ in block_slices(HIDDEN_BLOCKS).items()}
-HANDS: int = _HIDDEN_START["hands"]
-HIDDEN_RESOURCE: int = _HIDDEN_START["hidden_resource"]
-HIDDEN_VALUE: int = _HIDDEN_START["hidden_value"]
-NEXT_ACTIONS: int = _HIDDEN_START["next_actions"]
-NEXT_RESOURCE: int = _HIDDEN_START["next_resource"]
-NEXT_VALUE: int = _HIDDEN_START["next_value"]
+#: Where each block starts: `AT.gain`. Numba freezes a tuple of integers, not a dictionary.
+AT = block_offsets(BLOCKS)
+HIDDEN_AT = block_offsets(HIDDEN_BLOCKS)
 
 
 @kernel
@@ -238,7 +193,7 @@ def _what_if(ruleset: Ruleset, state: State, player: int, quantities: Any) -> No
         face_up += shown << (COUNT_BITS * resource)
     for seat in range(MAX_PLAYERS):
         other, present = seated(player, seat, players), seat < players
-        gain = GAIN + seat * NUM_CARD_ACTIONS - CARD_ACTIONS
+        gain = AT.gain + seat * NUM_CARD_ACTIONS - CARD_ACTIONS
         workers = int(state.workers[other])
         mined = 0  # for all resources in one number
         for slot in range(ROW_SLOTS):
@@ -247,7 +202,7 @@ def _what_if(ruleset: Ruleset, state: State, player: int, quantities: Any) -> No
         for resource in range(NUM_RESOURCES):
             quantities[gain + MINE + resource] = (mined >> (SUM_BITS * resource)) & MOST_SUM
             cards = min(workers, (face_up >> (COUNT_BITS * resource)) & MOST_COUNT)
-            quantities[MINE_CARDS + seat * NUM_RESOURCES + resource] = cards
+            quantities[AT.mine_cards + seat * NUM_RESOURCES + resource] = cards
         worker = person_value(ruleset, state, other, WORKER)
         investor = person_value(ruleset, state, other, INVESTOR)
         quantities[gain + HIRE_WORKER] = (present & (state.workers_left > 0)) * worker
@@ -262,9 +217,9 @@ def _what_if(ruleset: Ruleset, state: State, player: int, quantities: Any) -> No
 def _own_hand(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """`payable`, `payment`, `hand`, `symbols`, and what the other one of two players knows of the hand."""
     for symbol in range(NUM_SYMBOLS):
-        quantities[SYMBOL_COUNTS + symbol] = state.symbols[player, symbol]
-        quantities[PAYMENT + symbol] = fewest_cards(state, player, symbol)
-    payable = PAYABLE - CARD_ACTIONS
+        quantities[AT.symbols + symbol] = state.symbols[player, symbol]
+        quantities[AT.payment + symbol] = fewest_cards(state, player, symbol)
+    payable = AT.payable - CARD_ACTIONS
     for resource in range(NUM_RESOURCES):
         quantities[payable + MINE + resource] = can_pay(state, player, resource)
     salesman, investor = can_pay(state, player, SALESMAN), can_pay(state, player, INVESTOR)
@@ -274,17 +229,10 @@ def _own_hand(ruleset: Ruleset, state: State, player: int, quantities: Any) -> N
     for resource in range(NUM_RESOURCES):
         quantities[payable + HIRE_INVESTOR + resource] = investor & investor_on_offer(state, resource)
     for kind in range(NUM_KINDS):
-        quantities[HAND + kind] = state.hand[player, kind]
+        quantities[AT.hand + kind] = state.hand[player, kind]
     if ruleset.num_players == 2:
         for kind in range(NUM_KINDS):
-            quantities[EXPOSED_HAND + kind] = state.known[1 - player, kind]
-
-
-@kernel_part
-def fewest_cards(state: State, player: int, symbol: int) -> int:
-    """The fewest cards with which `player` can pay for `symbol` (C10); 0 if it can't be paid."""
-    needed = 2 - has_investor(state, player, symbol)
-    return can_pay(state, player, symbol) * (needed + (int(state.symbols[player, symbol]) < needed))
+            quantities[AT.exposed_hand + kind] = state.known[1 - player, kind]
 
 
 @kernel_part
@@ -293,9 +241,9 @@ def _row(ruleset: Ruleset, state: State, quantities: Any) -> None:
     for slot in range(ROW_SLOTS):
         shown = int(state.face_up[slot])
         number = int(state.row[slot]) * shown
-        quantities[ROW_RESOURCE + slot * NUM_RESOURCES + int(ruleset.card_resource[number])] = shown
-        quantities[ROW_VALUE + slot] = shown * int(ruleset.card_value[number])
-        quantities[ROW_HIDDEN + slot] = may_reveal(state, slot)
+        quantities[AT.row_resource + slot * NUM_RESOURCES + int(ruleset.card_resource[number])] = shown
+        quantities[AT.row_value + slot] = shown * int(ruleset.card_value[number])
+        quantities[AT.row_hidden + slot] = may_reveal(state, slot)
 
 
 @kernel_part
@@ -306,29 +254,29 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
     best_other = -1
     for seat in range(MAX_PLAYERS):
         other, present = seated(player, seat, players), seat < players
-        quantities[PRESENT + seat] = present
-        quantities[HAND_SIZES + seat] = state.hand_size[other]
-        quantities[WORKER_COUNTS + seat] = state.workers[other]
+        quantities[AT.present + seat] = present
+        quantities[AT.hand_sizes + seat] = state.hand_size[other]
+        quantities[AT.workers + seat] = state.workers[other]
         for resource in range(NUM_RESOURCES):
             index = seat * NUM_RESOURCES + resource
-            quantities[CAPTURED + index] = state.captured[other, resource]
-            quantities[CAPTURED_VALUE + index] = state.captured_value[other, resource]
+            quantities[AT.captured + index] = state.captured[other, resource]
+            quantities[AT.captured_value + index] = state.captured_value[other, resource]
         score = int(state.score[other])
-        quantities[SCORES + seat] = score
-        quantities[MARGIN + seat] = present * (own_score - score)
+        quantities[AT.scores + seat] = score
+        quantities[AT.margin + seat] = present * (own_score - score)
         if seat > 0:
             best_other = max(best_other, score if present else -1)
-    quantities[MARGIN] = own_score - best_other
+    quantities[AT.margin] = own_score - best_other
     for symbol in range(NUM_SYMBOLS):
         owner = int(state.salesman_owner[symbol])
-        quantities[SALESMEN + seat_of(owner, player, players) * NUM_SYMBOLS + symbol] = owner != NOBODY
+        quantities[AT.salesmen + seat_of(owner, player, players) * NUM_SYMBOLS + symbol] = owner != NOBODY
     for resource in range(NUM_RESOURCES):
         owner = int(state.investor_owner[resource])
-        quantities[INVESTORS + seat_of(owner, player, players) * NUM_RESOURCES + resource] = owner != NOBODY
-    quantities[WORKERS_LEFT] = state.workers_left
-    quantities[PLAYERS + players - 2] = 1
-    quantities[EDITION + int(ruleset.edition)] = 1
-    quantities[SEAT + player] = 1
+        quantities[AT.investors + seat_of(owner, player, players) * NUM_RESOURCES + resource] = owner != NOBODY
+    quantities[AT.workers_left] = state.workers_left
+    quantities[AT.num_players + players - 2] = 1
+    quantities[AT.edition + int(ruleset.edition)] = 1
+    quantities[AT.seat + player] = 1
 
 
 @kernel_part
@@ -337,9 +285,9 @@ def _unseen(ruleset: Ruleset, state: State, player: int, quantities: Any) -> Non
     for kind in range(NUM_KINDS):
         known = int(state.known[player, kind])
         unseen = int(ruleset.action_cards[kind]) - int(state.hand[player, kind]) - int(state.discard[kind])
-        quantities[KNOWN_HAND + kind] = known
-        quantities[UNSEEN_ACTIONS + kind] = unseen - known
-        quantities[DISCARD + kind] = state.discard[kind]
+        quantities[AT.known_hand + kind] = known
+        quantities[AT.unseen_actions + kind] = unseen - known
+        quantities[AT.discard + kind] = state.discard[kind]
     face_up, values = 0, 0  # for all resources in one number
     for slot in range(ROW_SLOTS):
         shown = int(state.face_up[slot])
@@ -353,10 +301,10 @@ def _unseen(ruleset: Ruleset, state: State, player: int, quantities: Any) -> Non
         for other in range(MAX_PLAYERS):
             cards -= int(state.captured[other, resource])
             value -= int(state.captured_value[other, resource])
-        quantities[UNSEEN_RESOURCES + resource] = cards
-        quantities[UNSEEN_VALUE + resource] = value
-    quantities[STACKS] = state.action_stack_size
-    quantities[STACKS + 1] = state.discard_size
+        quantities[AT.unseen_resources + resource] = cards
+        quantities[AT.unseen_value + resource] = value
+    quantities[AT.stacks] = state.action_stack_size
+    quantities[AT.stacks + 1] = state.discard_size
 
 
 @kernel_part
@@ -365,27 +313,27 @@ def _turn(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     players = int(ruleset.num_players)
     phase, chosen, payment = int(state.phase), int(state.chosen), int(state.payment)
     to_move = seat_of(int(state.player), player, players)
-    quantities[PHASE + min(phase, NUM_PHASES - 1)] = phase < NUM_PHASES
-    quantities[TURN_OF + to_move] = phase != OVER
-    quantities[PENDING + max(chosen, 0)] = chosen != NOTHING
-    quantities[PAYMENT_STEP + max(payment - 1, 0)] = payment != NOT_PAYING
-    quantities[TO_REVEAL] = state.resource_stack_size
-    quantities[TO_REVEAL + 1] = int(state.resource_stack_size) + int(state.face_down)
+    quantities[AT.phase + min(phase, NUM_PHASES - 1)] = phase < NUM_PHASES
+    quantities[AT.turn_of + to_move] = phase != OVER
+    quantities[AT.pending + max(chosen, 0)] = chosen != NOTHING
+    quantities[AT.payment_step + max(payment - 1, 0)] = payment != NOT_PAYING
+    quantities[AT.to_reveal] = state.resource_stack_size
+    quantities[AT.to_reveal + 1] = int(state.resource_stack_size) + int(state.face_down)
     turns_to_end = int(state.turns_to_end)
     others_first = players - to_move if to_move > 0 else 0
-    quantities[END_IN_SIGHT] = turns_to_end > 0
-    quantities[TURNS_TO_END] = turns_to_end
-    quantities[OWN_TURNS_TO_END] = (others_first < turns_to_end) + (others_first + players < turns_to_end)
+    quantities[AT.end_in_sight] = turns_to_end > 0
+    quantities[AT.turns_to_end] = turns_to_end
+    quantities[AT.own_turns_to_end] = (others_first < turns_to_end) + (others_first + players < turns_to_end)
 
 
 @kernel_part
 def _fractions(ruleset: Ruleset, state: State, quantities: Any, observation: Any) -> None:
     """`unseen_value`, from the sum of the values to their mean, and `turns_left`."""
     for resource in range(NUM_RESOURCES):
-        cards = max(np.float32(quantities[UNSEEN_RESOURCES + resource]), np.float32(1))
-        mean = np.float32(quantities[UNSEEN_VALUE + resource]) / cards
-        observation[UNSEEN_VALUE + resource] = scaled(mean, SCALES[UNSEEN_VALUE])
-    observation[TURNS_LEFT] = 1.0 - int(state.turn) / int(ruleset.max_turns)
+        cards = max(np.float32(quantities[AT.unseen_resources + resource]), np.float32(1))
+        mean = np.float32(quantities[AT.unseen_value + resource]) / cards
+        observation[AT.unseen_value + resource] = scaled(mean, SCALES[AT.unseen_value])
+    observation[AT.turns_left] = 1.0 - int(state.turn) / int(ruleset.max_turns)
 
 
 @kernel
@@ -394,18 +342,18 @@ def observe_hidden(ruleset: Ruleset, state: State, observation: Any) -> None:
     observation[:] = np.float32(0)
     for player in range(ruleset.num_players):
         for kind in range(NUM_KINDS):
-            observation[HANDS + player * NUM_KINDS + kind] = state.hand[player, kind]
+            observation[HIDDEN_AT.hands + player * NUM_KINDS + kind] = state.hand[player, kind]
     for slot in range(ROW_SLOTS):
         if may_reveal(state, slot):
             number = int(state.row[slot])
-            observation[HIDDEN_RESOURCE + slot * NUM_RESOURCES + int(ruleset.card_resource[number])] = 1
-            observation[HIDDEN_VALUE + slot] = ruleset.card_value[number]
+            observation[HIDDEN_AT.hidden_resource + slot * NUM_RESOURCES + int(ruleset.card_resource[number])] = 1
+            observation[HIDDEN_AT.hidden_value + slot] = ruleset.card_value[number]
     for depth in range(min(NEXT_ACTION_CARDS, int(state.action_stack_size))):
         kind = int(state.action_stack[int(state.action_stack_size) - 1 - depth])
-        observation[NEXT_ACTIONS + depth * NUM_KINDS + kind] = 1
+        observation[HIDDEN_AT.next_actions + depth * NUM_KINDS + kind] = 1
     for depth in range(min(NEXT_RESOURCE_CARDS, int(state.resource_stack_size))):
         number = int(state.resource_stack[int(state.resource_stack_size) - 1 - depth])
-        observation[NEXT_RESOURCE + depth * NUM_RESOURCES + int(ruleset.card_resource[number])] = 1
-        observation[NEXT_VALUE + depth] = ruleset.card_value[number]
+        observation[HIDDEN_AT.next_resource + depth * NUM_RESOURCES + int(ruleset.card_resource[number])] = 1
+        observation[HIDDEN_AT.next_value + depth] = ruleset.card_value[number]
     for index in range(HIDDEN_SCALES.shape[0]):
         observation[index] = scaled(observation[index], HIDDEN_SCALES[index])

@@ -11,20 +11,13 @@ conditions with `&` and `|` instead of `and` and `or`: no jump, so none that the
 
 from __future__ import annotations
 
-from typing import Any
-
 from siberia_env.card.actions import (
     CARD_ACTIONS,
-    DRAW,
     HIRE_INVESTOR,
     HIRE_SALESMAN,
     HIRE_WORKER,
-    KEEP_HIDDEN,
     MINE,
     MOST_DRAWN,
-    NUM_ACTIONS,
-    PAY,
-    REVEAL,
 )
 from siberia_env.card.components import (
     FACE_UP_AT_START,
@@ -33,7 +26,6 @@ from siberia_env.card.components import (
     INVESTOR,
     NUM_KINDS,
     NUM_PERSONS,
-    NUM_SYMBOLS,
     PERSON_VALUE,
     ROW_SLOTS,
     SALESMAN,
@@ -58,7 +50,6 @@ from siberia_env.card.state import (
 )
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.core.jit import kernel
-from siberia_env.core.rng import shuffle
 from siberia_env.game import MAX_PLAYERS
 
 # ---------------------------------------------------------------- setup
@@ -293,8 +284,23 @@ def can_pay(state: State, player: int, symbol: int) -> bool:
     """C10: two cards showing the symbol, or one and two others; the investor saves the first of them."""
     showing = int(state.symbols[player, symbol])
     others = int(state.hand_size[player]) - showing
+    return pays_for(2 - has_investor(state, player, symbol), showing, others)
+
+
+@kernel
+def pays_for(symbols: int, showing: int, others: int) -> bool:
+    """C10: whether cards pay for that many `symbols` (1 or 2): two other cards stand for one of them.
+
+    `showing` of the cards show the symbol, `others` don't.
+    """
+    return (showing >= symbols) | ((showing >= symbols - 1) & (others >= 2))
+
+
+@kernel
+def fewest_cards(state: State, player: int, symbol: int) -> int:
+    """C10: the fewest cards with which `player` can pay for `symbol`; 0 if it can't be paid."""
     needed = 2 - has_investor(state, player, symbol)
-    return (showing >= needed) | ((showing >= needed - 1) & (others >= 2))
+    return can_pay(state, player, symbol) * (needed + (int(state.symbols[player, symbol]) < needed))
 
 
 @kernel
@@ -359,8 +365,22 @@ def may_pay(state: State, kind: int) -> bool:
     """C19: a card showing the symbol first; then another, or two in a row that don't show it."""
     player, symbol = int(state.player), symbol_of(int(state.chosen))
     showing, other = next_card(state, player, symbol)
+    return may_come_next(state, player, kind, symbol, showing, other)
+
+
+@kernel
+def may_come_next(state: State, player: int, kind: int, symbol: int, showing: bool, other: bool) -> bool:
+    """C19: whether `player` has a card of `kind`, and a payment goes on with such a card (`next_card`)."""
     shown = shows(kind, symbol)
     return (state.hand[player, kind] > 0) & ((shown & showing) | (other & (not shown)))
+
+
+@kernel
+def can_go_on(state: State, showing: int, others: int) -> bool:
+    """C19: whether cards finish the payment that has begun: `showing` show its symbol, `others` don't."""
+    if state.payment == LAST_OF_TWO:
+        return others > 0
+    return pays_for(2 if state.payment == FIRST_CARD else 1, showing, others)
 
 
 @kernel
@@ -528,178 +548,3 @@ def end_turn(ruleset: Ruleset, state: State) -> None:
         return
     state.player = (int(state.player) + 1) % ruleset.num_players  # C6
     begin_turn(state)
-
-
-# ---------------------------------------------------------------- the contract of a game (siberia_env.game)
-
-
-@kernel
-def deal(ruleset: Ruleset, state: State, generator: Any) -> None:
-    """A new game whose chance outcomes come from `generator` (uint64)."""
-    open_box(ruleset, state)
-    state.generator = generator
-    resolve(ruleset, state)
-
-
-@kernel
-def is_chance(ruleset: Ruleset, state: State) -> bool:
-    """Whether a shuffle is due: the setup, or a new action stack (C14)."""
-    return state.phase == SHUFFLE or state.phase == SETUP
-
-
-@kernel
-def resolve(ruleset: Ruleset, state: State) -> None:
-    """Settle the chance outcome that is due from the state's own generator."""
-    if state.phase == SETUP:
-        lay_stacks(ruleset, state)
-        shuffle(state, state.action_stack, int(state.action_stack_size))
-        shuffle(state, state.resource_stack, int(state.resource_stack_size))
-        set_up(ruleset, state)
-    else:
-        turn_discard_over(ruleset, state)
-        shuffle(state, state.action_stack, int(state.action_stack_size))
-        draw(ruleset, state, int(state.draws_left))
-
-
-@kernel
-def force(ruleset: Ruleset, state: State, order: Any) -> None:
-    """Settle the chance outcome that is due as `order` says; the generator stays as it is.
-
-    `order` holds the kinds of the action stack, then (for the setup) the numbers of the resource cards, each
-    from the top card down. It must be a rearrangement of the cards at hand: `Variant.force` checks that.
-    """
-    setup = state.phase == SETUP
-    if setup:
-        lay_stacks(ruleset, state)
-    else:
-        turn_discard_over(ruleset, state)
-    size = int(state.action_stack_size)
-    for depth in range(size):
-        state.action_stack[size - 1 - depth] = order[depth]
-    if setup:
-        resources = int(state.resource_stack_size)
-        for depth in range(resources):
-            state.resource_stack[resources - 1 - depth] = order[size + depth]
-        set_up(ruleset, state)
-    else:
-        draw(ruleset, state, int(state.draws_left))
-
-
-@kernel
-def current_player(ruleset: Ruleset, state: State) -> int:
-    """The seat whose decision it is."""
-    return int(state.player)
-
-
-@kernel
-def is_secret(ruleset: Ruleset, state: State) -> bool:
-    """C18: never; every decision is made in full view."""
-    return False
-
-
-@kernel
-def shown(ruleset: Ruleset, state: State, player: int) -> int:
-    """C18: there are no secret decisions."""
-    return 0
-
-
-@kernel
-def is_over(ruleset: Ruleset, state: State) -> bool:
-    """C15, C17: whether the game has ended."""
-    return state.phase == OVER
-
-
-@kernel
-def is_truncated(ruleset: Ruleset, state: State) -> bool:
-    """C17: whether the turn limit ended the game."""
-    return state.truncated == 1
-
-
-@kernel
-def is_legal(ruleset: Ruleset, state: State, action: int) -> bool:
-    """Whether the player on turn may take `action` now; any integer may be asked."""
-    if state.phase == DISCOVER:
-        if REVEAL <= action < KEEP_HIDDEN:
-            return may_reveal(state, action - REVEAL)
-        return action == KEEP_HIDDEN and may_keep_hidden(state)
-    if state.phase == CHOOSE:
-        if DRAW <= action < CARD_ACTIONS:
-            return may_draw(ruleset, state, action - DRAW)
-        if CARD_ACTIONS <= action < PAY:
-            player, card_action = int(state.player), action - CARD_ACTIONS
-            return can_pay(state, player, symbol_of(card_action)) and on_offer(ruleset, state, player, card_action)
-        return False
-    return state.phase == PAYING and PAY <= action < NUM_ACTIONS and may_pay(state, action - PAY)
-
-
-@kernel
-def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """Write 1 for every legal action and 0 for the others into `mask` (int8, one an action); return how many."""
-    for action in range(NUM_ACTIONS):
-        mask[action] = 0
-    count = 0
-    if state.phase == DISCOVER:
-        for slot in range(ROW_SLOTS):
-            allowed = may_reveal(state, slot)
-            mask[REVEAL + slot] = allowed
-            count += allowed
-        allowed = may_keep_hidden(state)
-        mask[KEEP_HIDDEN] = allowed
-        count += allowed
-    elif state.phase == CHOOSE:
-        player = int(state.player)
-        for cards in range(MOST_DRAWN + 1):
-            allowed = may_draw(ruleset, state, cards)
-            mask[DRAW + cards] = allowed
-            count += allowed
-        for resource in range(NUM_RESOURCES):
-            allowed = can_pay(state, player, resource)
-            mask[MINE + resource] = allowed
-            count += allowed
-        allowed = can_pay(state, player, WORKER) & worker_on_offer(ruleset, state, player)
-        mask[HIRE_WORKER] = allowed
-        count += allowed
-        payable = can_pay(state, player, SALESMAN)
-        for symbol in range(NUM_SYMBOLS):
-            allowed = payable & salesman_on_offer(state, symbol)
-            mask[HIRE_SALESMAN + symbol] = allowed
-            count += allowed
-        payable = can_pay(state, player, INVESTOR)
-        for resource in range(NUM_RESOURCES):
-            allowed = payable & investor_on_offer(state, resource)
-            mask[HIRE_INVESTOR + resource] = allowed
-            count += allowed
-    elif state.phase == PAYING:
-        player, symbol = int(state.player), symbol_of(int(state.chosen))
-        showing, other = next_card(state, player, symbol)
-        for resource in range(NUM_RESOURCES):  # `may_pay` for every kind, without a division by NUM_PERSONS
-            for person in range(NUM_PERSONS):
-                kind = resource * NUM_PERSONS + person
-                shown = (resource == symbol) | (NUM_RESOURCES + person == symbol)
-                allowed = (state.hand[player, kind] > 0) & ((shown & showing) | (other & (not shown)))
-                mask[PAY + kind] = allowed
-                count += allowed
-    return count
-
-
-@kernel
-def apply(ruleset: Ruleset, state: State, action: int) -> None:
-    """Carry out a legal action, up to the next decision, chance outcome or the end. Checks nothing."""
-    if state.phase == DISCOVER:
-        if action != KEEP_HIDDEN:
-            reveal(ruleset, state, action - REVEAL)
-        state.phase = CHOOSE
-    elif state.phase == CHOOSE:
-        if action < CARD_ACTIONS:
-            draw(ruleset, state, action - DRAW)
-        else:
-            choose(state, action - CARD_ACTIONS)
-    else:
-        pay(ruleset, state, action - PAY)
-
-
-@kernel
-def scores(ruleset: Ruleset, state: State, out: Any) -> None:
-    """C16: every player's total as of now, in thousands, into `out` (one a player)."""
-    for player in range(ruleset.num_players):
-        out[player] = state.score[player]

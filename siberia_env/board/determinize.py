@@ -1,0 +1,93 @@
+"""What a player of the board game can't know, drawn again (B29)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from siberia_env.board.components import (
+    COUNTERS_DRAWN,
+    MOST_TILES,
+)
+from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
+from siberia_env.board.rules import (
+    draw_six,
+    into_bag,
+    may_place,
+    plan_counter,
+)
+from siberia_env.board.state import (
+    AT_RESEARCH,
+    AT_RESOURCE,
+    NOT_PLACED,
+    PLACE,
+    Ruleset,
+    State,
+)
+from siberia_env.core.jit import kernel
+from siberia_env.core.rng import draw_below, sample_stream, shuffle
+from siberia_env.game import MAX_PLAYERS
+
+
+@kernel
+def counters_placed(ruleset: Ruleset, state: State, player: int) -> int:
+    """B11: how many of its six counters `player` has decided on while all place."""
+    turn, own = int(state.player) - int(state.start), player - int(state.start)
+    turn = turn + int(ruleset.num_players) if turn < 0 else turn
+    own = own + int(ruleset.num_players) if own < 0 else own
+    if own == turn:
+        return int(state.placed)
+    return COUNTERS_DRAWN if own < turn else 0
+
+
+@kernel
+def draw_others_anew(ruleset: Ruleset, state: State, player: int) -> None:
+    """B29: the others draw and plan anew, from what `player` doesn't hold; each legal placing is as likely."""
+    for other in range(ruleset.num_players):
+        if other != player:
+            for index in range(COUNTERS_DRAWN):
+                into_bag(state, int(state.drawn[other, index]))
+                state.plan[other, index] = NOT_PLACED
+            for action in range(NUM_BOARD_ACTIONS):
+                state.planned[other, action] = 0
+    for other in range(ruleset.num_players):
+        if other != player:
+            draw_six(state, other)
+            for index in range(counters_placed(ruleset, state, other)):
+                options = 0
+                for where in range(AT_RESEARCH, AT_RESOURCE + 1):
+                    options += may_place(state, other, index, where)
+                choice = draw_below(state, options)
+                where = AT_RESEARCH
+                while choice > 0:
+                    where += 1
+                    choice -= int(may_place(state, other, index, where))
+                plan_counter(state, other, index, where)
+
+
+@kernel
+def shuffle_tiles_anew(ruleset: Ruleset, state: State) -> None:
+    """B29: the stack holds the tiles that lie neither face up nor on a panel, in any order."""
+    size = 0
+    for action in range(NUM_BOARD_ACTIONS):
+        left = int(ruleset.tiles[action]) - int(state.face_up[action])
+        for player in range(MAX_PLAYERS):
+            left -= int(state.tiles[player, action])
+        for _ in range(left):
+            state.tile_stack[size] = action
+            size += 1
+    state.tile_stack[size:MOST_TILES] = 0
+    shuffle(state, state.tile_stack, size)
+
+
+@kernel
+def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
+    """Replace what `player` can't know (B29), consistent with what it can; the state gets a new generator.
+
+    Built from what `player` sees and from `generator` alone: equal information sets and equal generators give
+    equal states. What the others have drawn is sampled as it was drawn; where they placed it is sampled uniformly
+    from the legal placings, in order, which no player need follow. What the bag will give is in the generator.
+    """
+    state.generator = sample_stream(generator)
+    if state.phase == PLACE:
+        draw_others_anew(ruleset, state, player)
+    shuffle_tiles_anew(ruleset, state)
