@@ -13,8 +13,8 @@ from siberia_agents.learned import LearnedAgent
 from siberia_agents.random import RandomAgent
 from siberia_env.errors import ModelError
 from siberia_env.game import GAMES, find_game
-from siberia_env.sb3 import LEARNER
 from siberia_experiments.training.league import League, Mix
+from siberia_experiments.training.sb3_ppo import LEARNER
 from tests.test_agents import small_model
 
 TABLES = 4000

@@ -134,12 +134,12 @@ def test_training_without_the_extra_names_it(missing: str, tmp_path: Path) -> No
 
 
 def test_the_vec_env_without_the_extra_names_it() -> None:
-    program = BLOCK.format(blocked={"sb3_contrib"}) + (
+    program = BLOCK.format(blocked={"stable_baselines3"}) + (
         "from siberia_env.errors import MissingExtraError\n"
         "try:\n    import siberia_env.sb3\nexcept MissingExtraError as error:\n    print(error)\n"
     )
     assert run_python("-c", program).stdout.strip() == (
-        "siberia_env.sb3 needs the optional extra 'train' (sb3_contrib is not installed): " + install_command("train")
+        "siberia_env.sb3 needs the optional extra 'train' (stable_baselines3 is not installed): " + install_command("train")
     )
 
 

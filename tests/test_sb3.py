@@ -27,17 +27,17 @@ from siberia_agents.random import RandomAgent
 from siberia_env import vector
 from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
-from siberia_env.sb3 import (
+from siberia_env.sb3 import SelfPlayVecEnv
+from siberia_env.vector import VectorEnv
+from siberia_env.view import view_games
+from siberia_experiments.match import play_games
+from siberia_experiments.training.sb3_ppo import (
     LEARNER,
     SeatRolloutBuffer,
     SelfPlayPolicy,
     SelfPlayPPO,
-    SelfPlayVecEnv,
     seat_advantages,
 )
-from siberia_env.vector import VectorEnv
-from siberia_env.view import view_games
-from siberia_experiments.match import play_games
 from tests.games import GameCase
 
 SMALL: dict[str, Any] = {"policy_kwargs": {"net_arch": [16]}, "device": "cpu"}

@@ -18,8 +18,7 @@ from typing import Any
 
 from siberia_env.card.actions import CARD_ACTIONS, DRAW, HIRE_INVESTOR, HIRE_SALESMAN, HIRE_WORKER, MINE, PAY
 from siberia_env.card.components import INVESTOR, NUM_KINDS, NUM_PERSONS, ROW_SLOTS, WORKER
-from siberia_env.card.observation import fewest_cards
-from siberia_env.card.rules import person_value, salesman_gain, shows, symbol_of
+from siberia_env.card.rules import fewest_cards, person_value, salesman_gain, shows, symbol_of
 from siberia_env.card.state import CHOOSE, DISCOVER, Ruleset, State
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.core.jit import kernel

@@ -16,8 +16,8 @@ from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent, Model
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import Variant
-from siberia_env.sb3 import LEARNER
 from siberia_env.vector import Step
+from siberia_experiments.training.sb3_ppo import LEARNER
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ LEAST_WEIGHT = 0.01  #: of an opponent that is always beaten, so that it is noti
 
 
 class League:
-    """Draws the holders of the seats (the `Seating` of `siberia_env.sb3`).
+    """Draws the holders of the seats (the `Seating` of `sb3_ppo`).
 
     In a game against others the learner holds one random seat, and each other seat goes to an opponent drawn
     from the same group. Everything here is pickled with a checkpoint, streams of random choices included.

@@ -38,8 +38,9 @@ try:
     import torch as th
     from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-    from siberia_env.sb3 import SelfPlayPolicy, SelfPlayPPO, SelfPlayVecEnv, multiplies_brain_floats
+    from siberia_env.sb3 import SelfPlayVecEnv
     from siberia_experiments.training.league import League, Mix
+    from siberia_experiments.training.sb3_ppo import SelfPlayPolicy, SelfPlayPPO, multiplies_brain_floats
 
     for package in ("matplotlib", "tensorboard"):  # wanted at the end of a run or inside stable-baselines3
         if find_spec(package) is None:
@@ -93,12 +94,12 @@ class TrainOptions:
         learning_rate: at the start; falls in a straight line to a twentieth; None: the game's (`GAME_SETTINGS`).
         entropy: weight of the entropy bonus; None: the game's.
         value_weight: weight of the value loss.
-        gae_lambda: see `siberia_env.sb3.seat_advantages`; None: the game's.
+        gae_lambda: see `sb3_ppo.seat_advantages`; None: the game's.
         clip_range: of PPO.
         network: widths of the hidden layers, policy and value each; None: the game's.
         reward: what is maximised (`siberia_env.vector.make`).
-        shaped: whether it is paid as it goes (`siberia_env.sb3.SelfPlayPPO`).
-        reward_scale: what rewards are multiplied by in training (`siberia_env.sb3.SelfPlayPPO`); None: the game's.
+        shaped: whether it is paid as it goes (`sb3_ppo.SelfPlayPPO`).
+        reward_scale: what rewards are multiplied by in training (`sb3_ppo.SelfPlayPPO`); None: the game's.
         mix: opponents (`siberia_experiments.training.league.Mix`); None: the game's.
         threads: of torch.
         checkpoint_seconds: between two checkpoints.

@@ -1,0 +1,375 @@
+"""Self-play with sb3-contrib's MaskablePPO on a `SelfPlayVecEnv`, with advantages that go by seat.
+
+Plain PPO would bootstrap one seat's value from its opponent's. `SelfPlayPPO` books by seat instead: every seat's
+decisions are data, each seat's advantage runs from its own decision to its own next one, and the reward at a game's
+end reaches every seat.
+
+Needs the extra `train`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from siberia_env.core.jit import kernel
+from siberia_env.errors import missing_extra
+from siberia_env.sb3 import SelfPlayVecEnv
+from siberia_env.vector import Step, VectorEnv
+from siberia_env.view import BatchView, view_games
+
+try:
+    import torch as th
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise missing_extra("train", "siberia_experiments.training.sb3_ppo", error.name) from error
+
+
+@kernel
+def seat_advantages(
+    values: Any,
+    players: Any,
+    rewards: Any,
+    ended: Any,
+    last_values: Any,
+    gamma: float,
+    gae_lambda: float,
+    advantages: Any,
+) -> None:
+    """Generalised advantage estimation (Schulman and others, 2016), each seat on its own.
+
+    Walks back through every game and keeps, for each seat, the value of its next decision, the advantage found
+    there and the rewards in between.
+
+    Args:
+        values: float32 [T, N], of the seat on turn.
+        players: int8 [T, N], that seat.
+        rewards: float32 [T, N, P], paid to each seat by the step.
+        ended: bool [T, N], whether the step ended the game.
+        last_values: float32 [N, P], of every seat after the last step.
+        gamma: discount a decision of the same seat.
+        gae_lambda: weight of longer estimates.
+        advantages: float32 [T, N], written.
+    """
+    steps, games = values.shape
+    seats = last_values.shape[1]
+    next_value = np.zeros(seats)
+    next_advantage = np.zeros(seats)
+    reward = np.zeros(seats)
+    for game in range(games):
+        for seat in range(seats):
+            next_value[seat] = last_values[game, seat]
+            next_advantage[seat] = 0.0
+            reward[seat] = 0.0
+        for step in range(steps - 1, -1, -1):
+            if ended[step, game]:
+                for seat in range(seats):
+                    next_value[seat] = 0.0
+                    next_advantage[seat] = 0.0
+                    reward[seat] = 0.0
+            for seat in range(seats):
+                reward[seat] += rewards[step, game, seat]
+            seat = players[step, game]
+            value = values[step, game]
+            delta = reward[seat] + gamma * next_value[seat] - value
+            next_advantage[seat] = delta + gamma * gae_lambda * next_advantage[seat]
+            next_value[seat] = value
+            reward[seat] = 0.0
+            advantages[step, game] = next_advantage[seat]
+
+
+class SeatRolloutBuffer(MaskableRolloutBuffer):
+    """A rollout whose advantages go by seat, and of which only the learner's own free decisions are learnt from.
+
+    Decisions of opponents and forced decisions (one legal action) stay in the walk of `seat_advantages` and
+    leave the loss.
+
+    Attributes:
+        players: int8 [T, N], the seat that decided.
+        learns: bool [T, N], whether the decision enters the loss.
+        seat_rewards: float32 [T, N, P].
+        ended: bool [T, N].
+    """
+
+    def set_seats(self, seats: int, seed: int) -> None:
+        """Say how many players a game has, and seed the order of minibatches."""
+        self.seats = seats
+        self.random = np.random.default_rng(seed)
+        self.reset()
+
+    def reset(self) -> None:
+        """Start a new rollout."""
+        super().reset()
+        shape = (self.buffer_size, self.n_envs)
+        self.players = np.zeros(shape, np.int8)
+        self.learns = np.zeros(shape, np.bool_)
+        self.seat_rewards = np.zeros((*shape, getattr(self, "seats", 0)), np.float32)
+        self.ended = np.zeros(shape, np.bool_)
+
+    def add_decision(
+        self,
+        step: Step,
+        actions: NDArray[np.int64],
+        values: NDArray[np.float32],
+        log_probs: NDArray[np.float32],
+        learns: NDArray[np.bool_],
+    ) -> None:
+        """Book one decision a game, before it is carried out."""
+        row = self.pos
+        self.observations[row] = step.observation
+        self.action_masks[row] = step.mask
+        self.actions[row] = actions[:, None]
+        self.values[row] = values
+        self.log_probs[row] = log_probs
+        self.players[row] = step.player
+        self.learns[row] = learns
+
+    def add_outcome(self, step: Step, rewards: NDArray[np.float32]) -> None:
+        """Book what the decisions led to, and what each seat is paid for it (float32 [N, P])."""
+        self.seat_rewards[self.pos] = rewards
+        self.ended[self.pos] = step.terminated
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def book_by_seat(self, last_values: NDArray[np.float32]) -> None:
+        """Find advantages and returns; `last_values` float32 [N, P] are every seat's after the last step."""
+        seat_advantages(
+            self.values,
+            self.players,
+            self.seat_rewards,
+            self.ended,
+            last_values,
+            self.gamma,
+            self.gae_lambda,
+            self.advantages,
+        )
+        self.returns = self.advantages + self.values
+
+    def get(  # type: ignore[override]  # as in the parent class, whose samples have masks too
+        self, batch_size: int | None = None
+    ) -> Generator[MaskableRolloutBufferSamples, None, None]:
+        """Minibatches of `batch_size` decisions that are learnt from, in random order.
+
+        What is left over waits for the next epoch, which has an order of its own: every new size costs torch a
+        compilation, which it keeps.
+        """
+        order = self.random.permutation(np.flatnonzero(self.learns.reshape(-1)))
+        rows = {
+            name: getattr(self, name).reshape(self.buffer_size * self.n_envs, -1)
+            for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
+        }
+        # One decision has no spread that its advantage could be divided by.
+        size = len(order) if batch_size is None else min(max(batch_size, 2), len(order))
+        for start in range(0, len(order) - size + 1, size) if size else ():
+            chosen = order[start : start + size]
+            data = {name: th.as_tensor(array[chosen], device=self.device) for name, array in rows.items()}
+            yield MaskableRolloutBufferSamples(
+                observations=data["observations"],
+                actions=data["actions"],
+                old_values=data["values"].flatten(),
+                old_log_prob=data["log_probs"].flatten(),
+                advantages=data["advantages"].flatten(),
+                returns=data["returns"].flatten(),
+                action_masks=data["action_masks"],
+            )
+
+
+class Opponent(Protocol):
+    """What can hold a seat against the learner: it answers batches of views (as the agents of `siberia_agents` do)."""
+
+    def act_batch(self, views: BatchView) -> NDArray[np.int64]:
+        """A legal action for each of n games: int64 [n]."""
+
+
+class Seating(Protocol):
+    """Who plays which seat of which game.
+
+    Attributes:
+        holder: int64 [N, P], index into `opponents`, or `LEARNER`.
+    """
+
+    holder: NDArray[np.int64]
+
+    @property
+    def opponents(self) -> Sequence[Opponent]:
+        """Those who may hold a seat."""
+
+    def reseat(self, games: NDArray[np.int64], step: Step) -> None:
+        """Draw new holders for `games`, which have just ended; `step` has the results."""
+
+
+def multiplies_brain_floats() -> bool:
+    """Whether this processor has instructions for products of bfloat16 matrices."""
+    supported = getattr(th.cpu, "_is_amx_tile_supported", None)  # not in every version of torch
+    return supported is not None and bool(supported())
+
+
+MASKED = -1e8  #: the logit of an illegal action, as in sb3-contrib
+
+
+class SelfPlayPolicy(MaskableActorCriticPolicy):
+    """MaskablePPO's `MlpPolicy` with less work a decision: one softmax, and hidden layers in bfloat16.
+
+    Layers in bfloat16 are two to four times as fast where the processor multiplies matrices of it (`amx_bf16`).
+    What the heads give is float32 (`siberia train` lets torch round their factors too). `brain_floats` says whether;
+    by default where the processor can, so runs on different processors differ.
+    """
+
+    def __init__(self, *args: Any, brain_floats: bool | None = None, **options: Any) -> None:
+        self.brain_floats = multiplies_brain_floats() if brain_floats is None else brain_floats
+        super().__init__(*args, **options)
+
+    def forward(
+        self, obs: th.Tensor, deterministic: bool = False, action_masks: Any = None
+    ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
+        """Actions, values and the actions' log-likelihoods."""
+        log_likelihoods, values = self._heads(obs, action_masks)
+        if deterministic:
+            actions = log_likelihoods.argmax(dim=1)
+        else:  # the maximum of log-likelihoods with Gumbel noise is a draw by likelihood
+            actions = (log_likelihoods - th.empty_like(log_likelihoods).exponential_().log()).argmax(dim=1)
+        return actions, values, log_likelihoods.gather(1, actions[:, None])[:, 0]
+
+    def evaluate_actions(
+        self, obs: th.Tensor, actions: th.Tensor, action_masks: Any = None
+    ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
+        """Values, the log-likelihoods of `actions`, and the entropy over the legal ones."""
+        log_likelihoods, values = self._heads(obs, action_masks)
+        # Clamped: numbers that are too small for float32 take the processor ten times as long.
+        entropy = -(log_likelihoods.clamp(min=-80).exp() * log_likelihoods).sum(dim=1)
+        return values, log_likelihoods.gather(1, actions[:, None])[:, 0], entropy
+
+    def predict_values(self, obs: th.Tensor) -> th.Tensor:  # type: ignore[override]  # no dicts here
+        """What each observer still expects: [n, 1]."""
+        with th.autocast("cpu", th.bfloat16, enabled=self.brain_floats):
+            latent = self.mlp_extractor.value_net(obs)
+        values: th.Tensor = self.value_net(latent.float())
+        return values
+
+    def _heads(self, obs: th.Tensor, action_masks: Any) -> tuple[th.Tensor, th.Tensor]:
+        """The log-likelihood of every action and the values."""
+        with th.autocast("cpu", th.bfloat16, enabled=self.brain_floats):
+            latent = self.mlp_extractor.policy_net(obs)
+        logits = self.action_net(latent.float())
+        if action_masks is not None:
+            logits = logits.masked_fill(th.as_tensor(action_masks) == 0, MASKED)
+        return th.log_softmax(logits, dim=1), self.predict_values(obs)
+
+
+LEARNER = -1  #: the holder of a seat that the policy in training plays
+
+
+class SelfPlayPPO(MaskablePPO):
+    """MaskablePPO over a `SelfPlayVecEnv`, the rollout booked by seat.
+
+    `seating` decides who holds which seat; without one the learner holds all. When `shaped`, a seat is paid as it
+    goes for what its standing gains (what it would be paid if the game ended now, `VectorEnv.standing`) instead
+    of all at the end. This is potential-based shaping (Ng, Harada and Russell, 1999) without a discount: with
+    `gamma` 1 the best policies stay the same. The value network predicts what is still to come.
+
+    Rewards are multiplied by `reward_scale`: gradients of policy and values are clipped together, so returns far
+    above 1 would leave nothing for the policy.
+    """
+
+    rollout_buffer: SeatRolloutBuffer
+
+    def __init__(
+        self,
+        policy: Any,
+        env: SelfPlayVecEnv,
+        seating: Seating | None = None,
+        shaped: bool = False,
+        reward_scale: float = 1.0,
+        **options: Any,
+    ) -> None:
+        self.seating = seating
+        self.shaped = shaped
+        self.reward_scale = np.float32(reward_scale)
+        super().__init__(policy, env, rollout_buffer_class=SeatRolloutBuffer, **options)
+
+    def _setup_model(self) -> None:
+        super()._setup_model()
+        self.rollout_buffer.set_seats(self._games.num_players, self.seed or 0)
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "seating"]
+
+    @property
+    def _games(self) -> VectorEnv:
+        assert isinstance(self.env, SelfPlayVecEnv), "SelfPlayPPO needs a SelfPlayVecEnv"
+        return self.env.env
+
+    def collect_rollouts(
+        self,
+        env: VecEnv,
+        callback: BaseCallback,
+        rollout_buffer: Any,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Play `n_rollout_steps` decisions in every game and book them by seat."""
+        assert isinstance(env, SelfPlayVecEnv), "SelfPlayPPO needs a SelfPlayVecEnv"
+        self.policy.set_training_mode(False)
+        rollout_buffer.reset()
+        callback.on_rollout_start()
+        step = env.last
+        standing = env.env.standing()
+        for _ in range(n_rollout_steps):
+            actions, values, log_probs = self._decide(step)
+            learns = self._override(env.env, step, actions)
+            rollout_buffer.add_decision(step, actions, values, log_probs, learns & (step.num_legal > 1))
+            step = env.last = env.env.step(actions)
+            rewards = step.reward
+            if self.shaped:
+                before, standing = standing, env.env.standing()
+                rewards = np.where(step.terminated[:, None], step.reward, standing) - before
+            rollout_buffer.add_outcome(step, rewards * self.reward_scale)
+            if self.seating is not None and step.terminated.any():
+                self.seating.reseat(np.flatnonzero(step.terminated), step)
+            self.num_timesteps += env.num_envs
+            callback.update_locals(locals())
+            if not callback.on_step():
+                return False
+        self._last_obs = step.observation
+        rollout_buffer.book_by_seat(self._values_by_seat(env.env))
+        callback.on_rollout_end()
+        return True
+
+    def train(self) -> None:
+        """Learn from the rollout; from fewer than two free decisions nothing can be learnt."""
+        if np.count_nonzero(self.rollout_buffer.learns) > 1:
+            super().train()
+
+    def _decide(self, step: Step) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
+        """Actions, values and log-likelihoods of the policy in training, for every game."""
+        with th.no_grad():
+            observation = th.as_tensor(step.observation, device=self.device)
+            actions, values, log_probs = self.policy(observation, action_masks=step.mask)
+        return actions.cpu().numpy(), values.flatten().cpu().numpy(), log_probs.cpu().numpy()
+
+    def _override(self, games: VectorEnv, step: Step, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Put the opponents' actions where an opponent is on turn; bool [N], where the learner is."""
+        if self.seating is None:
+            return np.ones(len(actions), np.bool_)
+        holder = self.seating.holder[np.arange(len(actions)), step.player]
+        for index in np.unique(holder[holder != LEARNER]):
+            rows = np.flatnonzero(holder == index)
+            views = view_games(games.variant, games.states, rows, step.observation, step.mask, step.player)
+            actions[rows] = self.seating.opponents[index].act_batch(views)
+        return holder == LEARNER
+
+    def _values_by_seat(self, games: VectorEnv) -> NDArray[np.float32]:
+        """What every seat expects from here on: float32 [N, P], each from its own observation."""
+        values = np.zeros((games.num_envs, games.num_players), np.float32)
+        with th.no_grad():
+            for seat in range(games.num_players):
+                seen = games.observe(np.full(games.num_envs, seat))
+                values[:, seat] = self.policy.predict_values(th.as_tensor(seen, device=self.device)).flatten().cpu()
+        return values
