@@ -138,9 +138,8 @@ def test_the_vec_env_without_the_extra_names_it() -> None:
         "from siberia_env.errors import MissingExtraError\n"
         "try:\n    import siberia_env.sb3\nexcept MissingExtraError as error:\n    print(error)\n"
     )
-    assert run_python("-c", program).stdout.strip() == (
-        "siberia_env.sb3 needs the optional extra 'train' (stable_baselines3 is not installed): " + install_command("train")
-    )
+    told = "siberia_env.sb3 needs the optional extra 'train' (stable_baselines3 is not installed): "
+    assert run_python("-c", program).stdout.strip() == told + install_command("train")
 
 
 # ---------------------------------------------------------------- the command that installs an extra
