@@ -1,7 +1,8 @@
-"""The numbering of the board game's decisions, and their names in logs, records and commands.
+"""The action numbers of the board game, and their names in logs, records and commands.
 
-One `Discrete` space, laid out for the largest map. The order is that of `choices`; a test holds the table in the
-docs to it. An exchange is called by its active side, so a few names depend on the state: `names_in_play`.
+All decisions share one `Discrete` space, with room for the largest map. `choices` sets the order; a test compares
+the table in the docs with it. An exchange has the name of its active side, so some action names depend on the state:
+see `names_in_play`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.state import CHOOSE_SIDE, State
 from siberia_env.common.components import NUM_RESOURCES, RESOURCES
 
-#: B23: the counters that can lie at each action, as (action, kind): its own, and a manager as a wildcard (B16).
+#: B23: the counters that can lie at each action, as (action, kind): its own, and managers (B16).
 LYING: tuple[tuple[int, int], ...] = tuple(
     (action, kind)
     for action in range(NUM_BOARD_ACTIONS)
@@ -41,7 +42,7 @@ LYING: tuple[tuple[int, int], ...] = tuple(
 NUM_LYING = len(LYING)
 LYING_ACTION = np.array([action for action, _ in LYING], np.int8)
 LYING_KIND = np.array([kind for _, kind in LYING], np.int8)
-LYING_NUMBER = np.full((NUM_BOARD_ACTIONS, NUM_KINDS), -1, np.int8)  #: -1 where a kind can't lie at an action
+LYING_NUMBER = np.full((NUM_BOARD_ACTIONS, NUM_KINDS), -1, np.int8)  #: -1 where the kind can't lie at the action
 LYING_NUMBER[LYING_ACTION, LYING_KIND] = np.arange(NUM_LYING)
 
 SIDE = 0  #: `side <exchange>`, tile by tile
@@ -52,12 +53,12 @@ PASS = PLACE_RESOURCE + 1
 ACT = PASS + 1  #: `act <action>`
 RESOURCE = ACT + NUM_BOARD_ACTIONS  #: `resource <resource>`
 AREA = RESOURCE + NUM_RESOURCES  #: `area <area>`
-WILDCARD = AREA + MOST_AREAS  #: `wildcard <action>`, the manager's own left out
+WILDCARD = AREA + MOST_AREAS  #: `wildcard <action>`, without the manager's own
 WILDCARD_NONE = WILDCARD + NUM_BOARD_ACTIONS - 1
-FROM = WILDCARD_NONE + 1  #: `from <area>`, Vladivostok last
+FROM = WILDCARD_NONE + 1  #: `from <area>`, with Vladivostok last
 TO = FROM + NUM_PLACES  #: `to <area>`
 STOP = TO + MOST_AREAS
-PAWN = STOP + 1  #: `pawn reserve`, `pawn <exchange>`, `pawn <area>`, Vladivostok last
+PAWN = STOP + 1  #: `pawn reserve`, `pawn <exchange>`, `pawn <area>`, with Vladivostok last
 PAWN_EXCHANGE = PAWN + 1
 PAWN_AREA = PAWN_EXCHANGE + NUM_EXCHANGES
 EXCHANGE = PAWN_AREA + NUM_PLACES  #: `exchange <exchange>`
@@ -70,9 +71,10 @@ NUM_PAWN_PLACES = EXCHANGE - PAWN
 
 
 def choices(components: Components, sides: Sequence[int] | None = None) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Every decision with the names of its actions, in action order; the documentation's table comes from it.
+    """Return every decision with the names of its actions, in action order.
 
-    Exchanges are called by the active `sides` of their tiles, or without `sides` by both names.
+    The table in the documentation is generated from this. Exchanges have the names of the active `sides` of their
+    tiles; without `sides` they have both names.
     """
     return _choices(tuple(components.areas), components.exchange_tiles, sides)
 
@@ -118,7 +120,7 @@ def _choices(
 def _names_of(
     areas: tuple[str, ...], exchange_tiles: tuple[tuple[str, ...], ...], sides: tuple[int, ...] | None
 ) -> tuple[str, ...]:
-    """Every action's name; kept, because logs and records ask for the names at every decision."""
+    """Return all action names. They are cached, because logs and records ask for them at every decision."""
     return tuple(name for _, names in _choices(areas, exchange_tiles, sides) for name in names)
 
 
@@ -127,12 +129,12 @@ def _names(components: Components, sides: tuple[int, ...] | None) -> tuple[str, 
 
 
 def action_names(components: Components) -> tuple[str, ...]:
-    """Every action's name; where it depends on the active side of a tile, with the names of both."""
+    """Return all action names. A name that depends on the active side of a tile has the names of both sides."""
     return _names(components, None)
 
 
 def other_names(components: Components) -> dict[str, int]:
-    """The numbers of the actions that go by other names in play, by those names."""
+    """Map the other names that actions can have in play to their numbers."""
     numbers: dict[str, int] = {}
     general = action_names(components)
     for side in range(SIDES):
@@ -143,7 +145,7 @@ def other_names(components: Components) -> dict[str, int]:
 
 
 def names_in_play(components: Components, state: State) -> tuple[str, ...]:
-    """Every action's name in `state`, exchanges by their active sides once all are settled."""
+    """Return all action names in `state`. Once all sides are settled, exchanges have the names of the active ones."""
     if state.phase == CHOOSE_SIDE:
         return action_names(components)
     return _names(components, tuple(state.side.tolist()))

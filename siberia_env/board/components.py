@@ -1,12 +1,12 @@
-"""What is in the box of the board game, and the ruleset record that carries it to the rules.
+"""What is in the box of the board game, and the ruleset record that hands it to the rules.
 
 Every table names its source (B7): `rulebook`, `review` (counts from a published review) or `assumed` (the suite's
-own choice where nothing is published). An owner of the box can replace any table by a JSON file of the form
-`Components.as_json` writes; `read_components` checks it.
+own choice where nothing is published). An owner of the box can replace the tables by a JSON file in the form that
+`Components.as_json` writes; `read_components` checks the file.
 
-Published: the counts of counters, tiles, cubes, pawns and exhaustion counters, that Frankfurt trades everything
-and the others less at better prices, Tokyo's price for gas, the salesman cards. The suite settles: the split of
-the counters (B2), all other prices (B5), the map (B6).
+Published: how many counters, tiles, cubes, pawns and exhaustion counters there are; that Frankfurt trades every
+resource, and the other exchanges some at better prices; Tokyo's price for gas; the salesman cards. The suite settles
+the split of the counters (B2), all other prices (B5) and the map (B6).
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from siberia_env.common.components import (
 )
 from siberia_env.errors import ConfigurationError
 
-PERSONS = ("logistician", "salesman", "worker", "investor")  #: B2: on a counter beside a resource
+PERSONS = ("logistician", "salesman", "worker", "investor")  #: B2: the persons that share a counter with a resource
 ACTIONS = ("manager", *PERSONS, *RESOURCES)  #: B1
 PAIRS = tuple(f"{resource}/{person}" for person in PERSONS for resource in RESOURCES)
-KINDS = (*PAIRS, "manager")  #: of action counters, in the order in which they are placed (B12)
+KINDS = (*PAIRS, "manager")  #: the kinds of action counters, in the order in which they are placed (B12)
 
 NUM_PERSONS = len(PERSONS)
 NUM_ACTIONS = len(ACTIONS)
 NUM_KINDS = len(KINDS)
-MANAGER, LOGISTICIAN, SALESMAN, WORKER, INVESTOR, GAS = range(6)  #: B1: numbers of actions
-MANAGER_COUNTER = NUM_KINDS - 1  #: B2: the kind without a resource
+MANAGER, LOGISTICIAN, SALESMAN, WORKER, INVESTOR, GAS = range(6)  #: B1: action numbers on the panel
+MANAGER_COUNTER = NUM_KINDS - 1  #: B2: the only kind without a resource
 
-SPACES = 2  #: B1: of an action on a panel
+SPACES = 2  #: B1: the spaces of each action on a panel
 MANAGERS = 14  #: B2
 TILES_PER_ACTION = 2  #: B3
-PAWNS = 6  #: B3: of a player
+PAWNS = 6  #: B3: the pawns of each player
 EXHAUSTION_COUNTERS = 8  #: B3
 TILES_FACE_UP = 4  #: B10
 CUBES_PER_AREA = 2  #: B8
@@ -58,20 +58,20 @@ EMPTY_RESERVES_TO_END = 3  #: B24
 START = "Vladivostok"  #: B6
 FIRST_EXCHANGE = "Frankfurt"  #: B5
 EXCHANGE_TILES = 5  #: B5
-SIDES = 2  #: of an exchange tile
-NUM_EXCHANGES = 1 + EXCHANGE_TILES  #: B5: in play
-ALL_EXCHANGES = 1 + EXCHANGE_TILES * SIDES  #: B5: in the box
+SIDES = 2  #: B5: the sides of an exchange tile
+NUM_EXCHANGES = 1 + EXCHANGE_TILES  #: B5: the exchanges in play
+ALL_EXCHANGES = 1 + EXCHANGE_TILES * SIDES  #: B5: the exchanges in the box
 
-# What a component file may give (B7). Action numbers, states and observations are laid out for the most.
+# Limits of a component file (B7). Action numbers, states and observations have room for the largest values.
 FEWEST_AREAS, MOST_AREAS = 2, 16
-NUM_PLACES = MOST_AREAS + 1  #: where a worker can stand: the areas, and Vladivostok as the last
+NUM_PLACES = MOST_AREAS + 1  #: where a worker can stand: the areas, then Vladivostok
 VLADIVOSTOK = MOST_AREAS
-FEWEST_COUNTERS = 16  #: a player
+FEWEST_COUNTERS = 16  #: for each player
 FEWEST_TILES, MOST_TILES = TILES_FACE_UP, 40
 MOST_COUNTERS, MOST_CUBES = 120, 120
-UNUSED_AREA = "unused area"  #: in the names of actions for areas that a smaller map lacks
+UNUSED_AREA = "unused area"  #: begins the names of areas that a smaller map lacks
 
-#: B7: where each table comes from; the documentation's table is generated from this one.
+#: B7: where each table comes from. The table in the documentation is generated from this one.
 TABLES = (
     Table("counters", "70 counters in all (B2)", "rulebook"),
     Table("counters", "14 managers; 56 with one person and one resource (B2)", "review"),
@@ -138,19 +138,19 @@ DEFAULT_AREAS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Components:
-    """The component tables in force, money in thousands of dollars.
+    """The component tables that a game uses, money in thousands of dollars.
 
     `Components()` is the box as published, with the suite's own map and prices.
 
     Attributes:
-        counters: how many action counters of each kind.
-        investment_tiles: how many for each action.
-        cubes: how many of each resource.
-        exchanges: price of each resource at each exchange; 0 where it isn't traded.
+        counters: the number of action counters of each kind.
+        investment_tiles: the number of tiles for each action.
+        cubes: the number of cubes of each resource.
+        exchanges: the price of each resource at each exchange; 0 where the exchange does not trade it.
         exchange_tiles: the two exchanges on each tile.
-        arrows: the areas that Vladivostok leads to.
-        areas: each area's adjacent areas.
-        salesman_cards: what each resource's salesman card pays (B25).
+        arrows: the areas that can be reached from Vladivostok in one step.
+        areas: the areas that are adjacent to each area.
+        salesman_cards: what the salesman card of each resource pays (B25).
     """
 
     counters: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_COUNTERS))
@@ -163,7 +163,7 @@ class Components:
     salesman_cards: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_SALESMAN_VALUES))
 
     def as_json(self) -> dict[str, Any]:
-        """The tables as the JSON object of a component file and of a game record's header."""
+        """Return the tables as the JSON object that component files and headers of game records hold."""
         return {
             "counters": {kind: self.counters[kind] for kind in KINDS},
             "investment_tiles": {action: self.investment_tiles[action] for action in ACTIONS},
@@ -183,7 +183,7 @@ class Components:
 
 
 def _check_names(value: Any, path: str) -> tuple[str, ...]:
-    """A list of names, none of them twice."""
+    """Check that `value` is a list of different names, and return them."""
     if not isinstance(value, list | tuple):
         raise ConfigurationError(f"{path}: expected a list of names; got {value!r}")
     for index, name in enumerate(value):
@@ -195,7 +195,7 @@ def _check_names(value: Any, path: str) -> tuple[str, ...]:
 
 
 def _check_places(table: Any, path: str, fewest: int, most: int, taken: tuple[str, ...]) -> Mapping[str, Any]:
-    """An object with `fewest` to `most` names of places as keys, none of them in `taken`."""
+    """Check that `table` is an object with `fewest` to `most` names of places as keys, none of them in `taken`."""
     if not isinstance(table, Mapping) or not fewest <= len(table) <= most:
         count = f"{fewest}" if fewest == most else f"{fewest} to {most}"
         got = f"{len(table)} of them" if isinstance(table, Mapping) else repr(table)
@@ -244,7 +244,7 @@ def _check_exchanges(tables: Mapping[str, Any]) -> tuple[dict[str, tuple[int, ..
 
 
 def _check_map(tables: Mapping[str, Any], exchanges: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The arrows and areas (B6, B7): adjacency both ways, every area reachable from Vladivostok."""
+    """Check arrows and areas (B6, B7): neighbours name each other, every area can be reached from Vladivostok."""
     taken = (START, "reserve", *exchanges)
     given = _check_places(tables.get("areas"), "areas", FEWEST_AREAS, MOST_AREAS, taken)
     areas = {area: _check_names(adjacent, f"areas.{area}") for area, adjacent in given.items()}
@@ -274,10 +274,10 @@ def _check_map(tables: Mapping[str, Any], exchanges: Mapping[str, Any]) -> tuple
 
 
 def _check_cubes(cubes: Mapping[str, int], num_areas: int) -> None:
-    """B8: in whatever order the cubes come, each area must get two different ones.
+    """B8: check that each area gets two different cubes, in whatever order the cubes are drawn.
 
-    Cubes run out too early only if some area keeps a place free for all but one resource. All cubes of the others
-    then lie in the other areas: one of a resource in each, two cubes in each.
+    The deal fails only if some area still has a free place and lacks cubes of all resources but one. All cubes of
+    those others then lie in the other areas, at most one of a resource and two cubes in each.
     """
     if not (total := sum(cubes.values())) <= MOST_CUBES:
         raise ConfigurationError(f"cubes: {total} in all; at most {MOST_CUBES}")
@@ -292,10 +292,10 @@ def _check_cubes(cubes: Mapping[str, int], num_areas: int) -> None:
 
 
 def components_from_json(tables: Any) -> Components:
-    """The components in the JSON object `tables`, checked.
+    """Check the JSON object `tables` and return the components in it.
 
     Raises:
-        ConfigurationError: names the path of what is wrong (`areas.Amur[2]`).
+        ConfigurationError: something is wrong; the message names its path (`areas.Amur[2]`).
     """
     tables = check_tables(tables, tuple(table.name for table in fields(Components)))
     counters = check_counts(tables, "counters", KINDS, MOST_COUNTERS)
@@ -328,14 +328,16 @@ def components_from_json(tables: Any) -> Components:
 
 
 def read_components(source: str | Path | Mapping[str, Any] | Components | None) -> Components:
-    """The components that `source` gives: a JSON file's path, its content, ready ones, or `None` for the box.
+    """Return the components that `source` stands for.
+
+    `source` is the path of a JSON file, its content, a `Components` object, or `None` for the box.
 
     Raises:
-        ConfigurationError: the file can't be read, or what it says is wrong (see `components_from_json`).
+        ConfigurationError: the file can't be read, or its content is wrong (see `components_from_json`).
     """
     if source is None:
         return Components()
-    if isinstance(source, Components):  # built by hand: numbers out of range would be written beside the state's arrays
+    if isinstance(source, Components):  # checked too: numbers out of range would write past the state's arrays
         return components_from_json({table.name: getattr(source, table.name) for table in fields(source)})
     return components_from_json(read_json(source) if isinstance(source, str | Path) else source)
 
@@ -345,26 +347,26 @@ RULESET = np.dtype(
     (
         np.record,
         [
-            ("num_players", "i4"),  # 2 .. 4
+            ("num_players", "i4"),  # 2 to 4
             ("sides", "i4"),  # B9: CHOOSE_SIDES, RANDOM_SIDES or GIVEN_SIDES
-            ("given_sides", "i4", (EXCHANGE_TILES,)),  # B9: the active side of each tile, if they are given
-            ("salesman_cards", "i4"),  # B25: 1 if they are played with
+            ("given_sides", "i4", (EXCHANGE_TILES,)),  # B9: the active side of each tile, for GIVEN_SIDES
+            ("salesman_cards", "i4"),  # B25: 1 if the game uses them
             ("max_rounds", "i4"),  # B24
             ("num_areas", "i4"),  # B6
-            ("areas_to_end", "i4"),  # B24: so many exhausted areas bring about the end
-            ("num_counters", "i4"),  # B2: all together
+            ("areas_to_end", "i4"),  # B24: the number of exhausted areas that ends the game
+            ("num_counters", "i4"),  # B2: in all
             ("counters", "i4", (NUM_KINDS,)),  # how many of each kind
             ("tiles", "i4", (NUM_ACTIONS,)),  # how many for each action
             ("cubes", "i4", (NUM_RESOURCES,)),  # how many of each resource
-            ("price", "i4", (ALL_EXCHANGES, NUM_RESOURCES)),  # thousands; Frankfurt, then tile by tile, side by side
-            ("card_price", "i4", (NUM_RESOURCES,)),  # B25: thousands
-            ("adjacent", "i4", (NUM_PLACES,)),  # bit a: area a is adjacent to the area; the last: Vladivostok's arrows
+            ("price", "i4", (ALL_EXCHANGES, NUM_RESOURCES)),  # in thousands; Frankfurt, then both sides of each tile
+            ("card_price", "i4", (NUM_RESOURCES,)),  # B25: in thousands
+            ("adjacent", "i4", (NUM_PLACES,)),  # bit a: area a is adjacent; last: Vladivostok's arrows
         ],
     )
 )
 
 CHOOSE_SIDES, RANDOM_SIDES, GIVEN_SIDES = range(3)
-SIDE_OPTIONS = ("choose", "random")  #: B9: or a list of five names
+SIDE_OPTIONS = ("choose", "random")  #: B9: a list of five names is allowed too
 DEFAULT_MAX_ROUNDS = 60  #: B24
 MOST_ROUNDS = 10_000
 
@@ -372,12 +374,12 @@ DEFAULT_RULES: dict[str, Any] = {"sides": "choose", "salesman_cards": False, "ma
 
 
 def check_rules(rules: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Every rule option in force: the options `rules` over the defaults.
+    """Return every rule option: those in `rules`, and the defaults for the rest.
 
-    Which exchanges `sides` may name depends on the components: `make_ruleset` checks that.
+    Which exchanges `sides` may name depends on the components, so `make_ruleset` checks that.
 
     Raises:
-        ConfigurationError: an option that doesn't exist, or a value it can't have.
+        ConfigurationError: an option does not exist, or its value is not allowed.
     """
     options = {} if rules is None else rules
     if not isinstance(options, Mapping):
@@ -400,7 +402,7 @@ def check_rules(rules: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _given_sides(sides: list[Any], components: Components) -> list[int]:
-    """The active side of each tile, 0 or 1, from five exchanges' names in the order of the tiles."""
+    """Return the active side of each tile, 0 or 1. `sides` names five exchanges in the order of the tiles."""
     if len(sides) != EXCHANGE_TILES:
         raise ConfigurationError(f"rules: sides: expected {EXCHANGE_TILES} exchanges, one a tile; got {sides!r}")
     active = []
@@ -412,10 +414,10 @@ def _given_sides(sides: list[Any], components: Components) -> list[int]:
 
 
 def make_ruleset(num_players: int, rules: Mapping[str, Any], components: Components) -> np.ndarray[Any, Any]:
-    """The ruleset record (an array of one, read-only) for checked `rules` and `components`.
+    """Return the ruleset record, a read-only array of one, for `rules` and `components` that have been checked.
 
     Raises:
-        ConfigurationError: too few counters for the players, or sides that the tiles don't have.
+        ConfigurationError: there are too few counters for the players, or a side is not on its tile.
     """
     components.check_playable(num_players)
     rulesets = np.zeros(1, RULESET)
@@ -445,5 +447,5 @@ def make_ruleset(num_players: int, rules: Mapping[str, Any], components: Compone
 
 
 def all_exchanges(components: Components) -> tuple[str, ...]:
-    """The names of all exchanges in the box: Frankfurt, then tile by tile, side by side."""
+    """Return the names of all exchanges in the box: Frankfurt, then both sides of each tile."""
     return (FIRST_EXCHANGE, *(exchange for tile in components.exchange_tiles for exchange in tile))

@@ -1,8 +1,8 @@
-"""Chance in the board game's records: cubes, tiles, sides and counters drawn, in names and back again.
+"""Writes and reads the chance events of the board game's records: cubes, tiles, sides and counters drawn.
 
-One way, `events` tells what happened between two states. The other way, `outcome` makes of a record's lines the
-outcome that `force` wants. The record's reader and writer (`siberia_env.record`) know only the functions of
-`siberia_env.common.notation.Chronicle`.
+When a game is recorded, `events` tells what happened between two states. When it is replayed, `outcome` turns the
+lines of the record into the outcome that `force` needs. The reader and writer of records (`siberia_env.record`) use
+only the functions of `siberia_env.common.notation.Chronicle`.
 
 A counter is written `<resource>/<person>` or `manager`, an investment tile by its action, a cube by its resource.
 """
@@ -56,10 +56,10 @@ from siberia_env.game import DOLLARS, States, Variant
 
 
 def read_components(tables: Any) -> Components:
-    """The component tables of a record's header.
+    """Read the component tables of a record's header.
 
     Raises:
-        ConfigurationError: names the path of what is wrong.
+        ConfigurationError: something is wrong; the message names its path.
     """
     return components_from_json(tables)
 
@@ -68,10 +68,10 @@ def read_components(tables: Any) -> Components:
 
 
 def setup_event(variant: Variant, states: States, i: int) -> dict[str, Any]:
-    """The setup line of the game that has just been dealt in `states[i]`, or whose sides are about to be chosen.
+    """Return the setup line of the game that has just been dealt in `states[i]`.
 
-    Its tiles are the first four face up, in the order in which they are turned up; while the sides are open they
-    are still on the stack, afterwards they stand above its top.
+    Its tiles are the first four that are turned up, in order. While the sides are still to be chosen, these tiles
+    are on the stack; afterwards the array still holds them, above the top of the stack.
     """
     components, state = variant.components, states[i]
     top = int(state.tile_stack_size) + (0 if state.phase == CHOOSE_SIDE else TILES_FACE_UP)
@@ -90,15 +90,16 @@ def setup_event(variant: Variant, states: States, i: int) -> dict[str, Any]:
 
 
 def due_events(variant: Variant, states: States, i: int) -> list[dict[str, Any]]:
-    """Nothing: no line announces a chance outcome of the board game."""
+    """Return no lines: the board game announces no chance outcome."""
     return []
 
 
 def events(variant: Variant, before: States, after: States) -> list[dict[str, Any]]:
-    """The setup (B8), the counters drawn (B11), or the tile turned up (B20), between two states (arrays of one).
+    """Return the lines for one step: the setup (B8), the counters drawn (B11), or the tile turned up (B20).
 
-    Between them stands either an action up to the next decision, chance outcome or the end, or one outcome
-    settled; not both. The tiles turned up when the last side has been chosen stand in the setup line.
+    `before` and `after` are arrays of one state. Between them lies either an action, up to the next decision,
+    chance outcome or the end, or one settled chance outcome; never both. The tiles that are turned up after the
+    last side has been chosen are in the setup line.
     """
     old, new = before[0], after[0]
     if old.phase == SETUP:
@@ -114,12 +115,12 @@ def events(variant: Variant, before: States, after: States) -> list[dict[str, An
 
 
 def _seats(variant: Variant, state: State) -> list[int]:
-    """All seats, from the starting player on."""
+    """Return all seats, from the starting player on."""
     return [(int(state.start) + offset) % variant.num_players for offset in range(variant.num_players)]
 
 
 def remark(variant: Variant, before: States, after: States, action: int) -> str:
-    """What `action` brought, in names, for a reader: which counter or cube, what an effect came to; or nothing."""
+    """Tell a reader what `action` brought: the counter or cube, or the effect. Empty if its name says it all."""
     old, new = before[0], after[0]
     player, phase = int(old.player), int(old.phase)
     notes = []
@@ -146,7 +147,7 @@ def _placed(kind: int, where: int) -> str:
 
 
 def _effect(variant: Variant, old: State, new: State, action: int) -> list[str]:
-    """What came of an action that asks nothing."""
+    """Tell what an action did that asks for no decision."""
     player = int(old.player)
     if action >= GAS:
         name, price = ACTIONS[action], int(old.best_price[player, action - GAS])
@@ -170,7 +171,7 @@ def _area_names(variant: Variant, areas: int) -> list[str]:
 
 
 def _vain_research(variant: Variant, old: State, new: State) -> list[str]:
-    """Research counters whose turn has come and that place no cube (B15)."""
+    """Tell how many research counters were resolved without placing a cube (B15)."""
     notes = []
     for player in range(variant.num_players):
         revealed = old.phase == PLACE and new.phase != PLACE
@@ -185,29 +186,29 @@ def _vain_research(variant: Variant, old: State, new: State) -> list[str]:
 
 
 def open_box(variant: Variant, states: States, i: int, generator: Any) -> None:
-    """Lay everything in `states[i]` into the box: a game of `generator` whose setup is the outcome that is due."""
+    """Put everything in `states[i]` back into the box, with `generator` as its generator; the setup is due next."""
     rules.open_box(variant.rulesets[0], states[i])
     states[i].generator = generator
 
 
 def check_event(variant: Variant, event: Line) -> None:
-    """Check the form of a chance line, from its keys to its names, and what needs no knowledge of the game so far.
+    """Check a chance line: its keys, its names, and all else that does not depend on the game so far.
 
     Raises:
-        ConfigurationError: says what is wrong and what would be right.
+        ConfigurationError: the line is wrong; the message says what was expected.
     """
     check_form(_EVENTS if variant.rulesets[0].sides == CHOOSE_SIDES else _EVENTS_WITH_SIDES, variant, event)
 
 
 def outcome(variant: Variant, states: States, i: int, lines: Sequence[tuple[int, Line]]) -> NDArray[Any]:
-    """The chance outcome due in `states[i]`, as `force` wants it: int8 [outcome_size].
+    """Return the chance outcome due in `states[i]` in the form that `force` takes: int8 [outcome_size].
 
-    `lines` are the record from here on, each with its number: from the setup line on, or from the first line of a
-    drawing. Their form has been checked. Tiles that they never show lie below those they do; counters that a
-    missing line does not show are any that are left.
+    `lines` are the numbered lines of the record from the setup line on, or from the first `draw` line of the round.
+    Their form has been checked. Tiles that the lines never show lie below those that they show. If a `draw` line is
+    missing, its counters are any that are left.
 
     Raises:
-        RecordError: the lines show tiles or counters that there can't be.
+        RecordError: the lines show tiles or counters that the stack or the bag can't hold.
     """
     state = states[i]
     return padded(variant, _setup(variant, lines) if state.phase == SETUP else _drawing(variant, state, lines))
@@ -234,19 +235,20 @@ def _drawing(variant: Variant, state: State, lines: Sequence[tuple[int, Line]]) 
 
 
 def _repeated(counts: Any) -> list[int]:
-    """Each index as often as `counts` says."""
+    """Return each index as often as `counts` says."""
     return [index for index, count in enumerate(counts) for _ in range(count)]
 
 
 def check_outcome(variant: Variant, states: States, i: int, given: Any) -> NDArray[Any]:
-    """`given` as the kernel `force` wants it, int8 [outcome_size], if it can come out in `states[i]`.
+    """Check that `given` is possible in `states[i]`, and return it for `force`: int8 [outcome_size].
 
-    For the setup: two resources for each area; all investment tiles as actions, from the top down; 0 or 1 for the
-    side of each exchange tile unless they are chosen in play. For a drawing: six kinds of counters for each
-    player, from the starting player on. Entries past those, up to `outcome_size`, don't count.
+    For the setup, `given` holds two resources for each area, then the actions of all investment tiles from the top
+    down, then 0 or 1 for the side of each exchange tile unless the sides are chosen in play. For a drawing, it holds
+    six kinds of counters for each player, from the starting player on. Further entries, up to `outcome_size`, are
+    ignored.
 
     Raises:
-        ConfigurationError: no outcome is due, or `given` is none that there can be.
+        ConfigurationError: no outcome is due, or `given` is impossible.
     """
     state = states[i]
     if state.phase == SETUP:
@@ -369,14 +371,14 @@ _EVENTS_WITH_SIDES: EventTable = {**_EVENTS, "setup": (("areas", "reserve", "til
 
 
 def outline(event: Line) -> str:
-    """The event that the rules demand at a place of a record, without the things that only the record knows."""
+    """Describe the line that the rules require, without what only the record knows."""
     if event["event"] == "draw":
         return f"a draw line of player {event['player']}"
     return "a tile line" if event["event"] == "tile" else "the setup line"
 
 
 def describe_event(event: Line) -> list[str]:
-    """The event in lines for a reader."""
+    """Describe the event to a reader, in one or more lines."""
     if event["event"] == "draw":
         return [f"player {event['player']} draws {', '.join(event['counters'])}"]
     if event["event"] == "tile":

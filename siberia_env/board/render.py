@@ -1,8 +1,8 @@
-"""The board game's table as plain text, at most 100 columns wide, with a map.
+"""Draws the board game's table as plain text, at most 100 columns wide, with a map.
 
-A view belongs to a seat: what that player can't see (B29) is left out, so two positions that a player can't tell
-apart have the same text. Without a seat everything is shown. The suite's own map is drawn, west to the left; a map
-from a component file is shown as a table of its areas.
+A view belongs to a seat and leaves out what that player can't see (B29). So two positions that a player can't tell
+apart have the same text. A view without a seat shows everything. The suite's own map is drawn, with west on the
+left; a map from a component file becomes a table of its areas.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ from siberia_env.common.render import (
 )
 from siberia_env.game import States, Variant
 
-#: The map of `DEFAULT_AREAS` and `DEFAULT_ARROWS`; two lines below each name are filled in. A test follows its lines.
+#: The map of `DEFAULT_AREAS` and `DEFAULT_ARROWS`. The two lines below each name are filled in. A test follows the
+#: drawn lines from area to area.
 DRAWN_MAP = """\
 ┌──────────────────┐            ┌──────────────────┐                            ┌──────────────────┐
 │ Yamal            │            │ Taymyr           ├────────────────────────────┤ Chukotka         │
@@ -101,19 +102,19 @@ DRAWN_MAP = """\
                                   └──────────────────┘    └──────────────────┘  └──────────────────┘
 """
 
-ROOM = 17  #: columns for what lies and stands in a drawn area
+ROOM = 17  #: columns for the cubes and workers of a drawn area
 EXHAUSTED = "exhausted"
 SHADE = "▒"
 UNCOVERED = "·"
 TILE_MARK = "tile"
 TIMES = "\N{MULTIPLICATION SIGN}"
-NEW = "+"  #: before a counter that has been placed while the others still place
+NEW = "+"  #: marks a counter that has been placed while others still place theirs
 
 AREA_WIDTH, CUBES_WIDTH, WORKERS_WIDTH, STEPS_WIDTH = 17, 15, 21, 5
 TRADE_WIDTH, SALESMEN_WIDTH = 17, 21
 ACTION_WIDTH, PLAYER_WIDTH, TOKEN_WIDTH = 11, 18, 8
 
-#: Resources, persons and managers are called by their first two letters where there is little room.
+#: Where there is little room, resources, persons and managers are shown by their first two letters.
 SHORT = {name: name[:2] for name in (*RESOURCES, *PERSONS, "manager")}
 SHORT_KINDS = tuple("/".join(SHORT[part] for part in kind.split("/")) for kind in KINDS)
 MAP_LEGEND = f"Cubes: {', '.join(f'{SHORT[resource]} {resource}' for resource in RESOURCES)}."
@@ -124,7 +125,7 @@ PANEL_LEGEND = (
 
 
 def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> str:
-    """The game in `states[index]` as the seat `viewer` sees it; None sees everything."""
+    """Return the game in `states[index]` as the seat `viewer` sees it; `None` sees everything."""
     ruleset, state, components = variant.rulesets[0], states[index], variant.components
     names = variant.names_in_play(states, index)
     lines = [
@@ -151,7 +152,7 @@ def _title(variant: Variant, viewer: int | None) -> str:
 
 
 def _is_drawn(components: Components) -> bool:
-    """Whether the drawn map is the one that is played on; the order of areas and neighbours doesn't matter."""
+    """Whether the game uses the drawn map. The order of areas and neighbours doesn't matter."""
     areas = {area: set(adjacent) for area, adjacent in components.areas.items()}
     drawn = {area: set(adjacent) for area, adjacent in DEFAULT_AREAS.items()}
     return areas == drawn and set(components.arrows) == set(DEFAULT_ARROWS)
@@ -176,7 +177,7 @@ def _drawn_map(ruleset: Ruleset, state: State, components: Components, viewer: i
 
 
 def _table_of_areas(ruleset: Ruleset, state: State, components: Components, viewer: int | None) -> list[str]:
-    """What lies and stands in each area, where a step leads, and how far it is from the viewer's nearest worker."""
+    """List each area: its cubes and workers, where a step leads, and how far the viewer's nearest worker is."""
     names = list(components.areas)
     away = None if viewer is None else _steps_away(ruleset, state, viewer)
     table = [["area", "cubes", "workers", *([] if away is None else ["steps"]), "a step leads to"]]
@@ -194,11 +195,11 @@ def _table_of_areas(ruleset: Ruleset, state: State, components: Components, view
 
 
 def _steps_away(ruleset: Ruleset, state: State, player: int) -> dict[int, str]:
-    """B17: how many steps each place is from the nearest worker of the player, where a way leads there."""
+    """B17: count the steps from the player's nearest worker to each place that one can reach."""
     places = [*range(ruleset.num_areas), VLADIVOSTOK]
     found = {place: 0 for place in places if state.workers[player, place] > 0}
     pending = list(found)
-    for place in pending:  # grows while it is gone through
+    for place in pending:  # the loop appends to this list
         for area in range(ruleset.num_areas):
             if (int(state.steps[place]) >> area) & 1 and area not in found:
                 found[area] = found[place] + 1
@@ -207,7 +208,7 @@ def _steps_away(ruleset: Ruleset, state: State, player: int) -> dict[int, str]:
 
 
 def _is_exhausted(state: State, place: int) -> bool:
-    """B22: an area without a cube; before the setup no area has one."""
+    """B22: whether an area has no cube left. Before the setup all areas are empty, but none is exhausted."""
     return place != VLADIVOSTOK and state.phase != SETUP and not (int(state.open) >> place) & 1
 
 
@@ -217,7 +218,7 @@ def _cubes(state: State, place: int) -> str:
 
 
 def _pawns(ruleset: Ruleset, pawns: Any, place: int, viewer: int | None) -> list[str]:
-    """Whose pawns are at a place: `you` or `p1`, with their number where there is more than one."""
+    """List whose pawns are at a place, as `you` or `p1`, with their number if it is more than one."""
     shown = []
     for player in range(ruleset.num_players):
         number = int(pawns[player, place])
@@ -227,7 +228,7 @@ def _pawns(ruleset: Ruleset, pawns: Any, place: int, viewer: int | None) -> list
 
 
 def _fitted(words: Sequence[str], width: int) -> str:
-    """The words with spaces between them if there is room for those."""
+    """Join the words with spaces if that fits into `width`, otherwise without."""
     text = " ".join(words)
     return text if len(text) <= width else "".join(words)
 
@@ -246,7 +247,7 @@ def _workers_legend(ruleset: Ruleset, viewer: int | None) -> str:
 
 
 def _trade(ruleset: Ruleset, state: State, components: Components, viewer: int | None) -> list[str]:
-    """Active prices and salesmen, salesman cards, reserves of cubes, and what each player gets for a cube now."""
+    """Draw active prices and salesmen, salesman cards, reserves of cubes, and each player's best price for a cube."""
     box = all_exchanges(components)
     table = [["exchange", *RESOURCES, "salesmen"]]
     for exchange in range(NUM_EXCHANGES):
@@ -254,7 +255,7 @@ def _trade(ruleset: Ruleset, state: State, components: Components, viewer: int |
         if exchange <= state.sides_chosen:
             row = exchange_row(state, exchange)
             table.append([box[row], *_prices(ruleset.price[row]), salesmen])
-        else:  # B9: both sides, until one is chosen
+        else:  # B9: show both sides until one is chosen
             first = 1 + SIDES * (exchange - 1)
             table += [[f"{box[row]} ?", *_prices(ruleset.price[row]), ""] for row in range(first, first + SIDES)]
     rules_after = [0, len(table) - 1]
@@ -263,7 +264,7 @@ def _trade(ruleset: Ruleset, state: State, components: Components, viewer: int |
         table += [["salesman card", *_prices(ruleset.card_price), ""], ["held by", *holders, ""]]
         rules_after.append(len(table) - 1)
     table.append(["cubes in reserve", *(str(int(cubes)) for cubes in state.reserve), ""])
-    if state.sides_chosen == EXCHANGE_TILES:  # before that no trade is open
+    if state.sides_chosen == EXCHANGE_TILES:  # before that no exchange is open
         rules_after.append(len(table) - 1)
         for player in range(ruleset.num_players):
             table.append([f"best price, {_short_name(player, viewer)}", *_prices(state.best_price[player]), ""])
@@ -276,7 +277,7 @@ def _prices(prices: Sequence[int]) -> list[str]:
 
 
 def _panels(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
-    """What each player has, and what lies on the panels: a line an action."""
+    """Draw what each player has and what lies on the panels, one line for each action."""
     players = range(ruleset.num_players)
     on_turn = None if state.phase == OVER else int(state.player)
 
@@ -303,17 +304,17 @@ def _in_this_round(state: State, player: int) -> str:
 
 
 def _shows_new_counters(state: State, player: int, viewer: int | None) -> bool:
-    """B29: until all have placed, new counters and where they go are seen by their player alone."""
+    """B29: until all have placed, only their owner sees new counters and where they go."""
     return state.phase == PLACE and viewer in (None, player)
 
 
 def _new_counters(state: State, player: int, where: int) -> list[int]:
-    """B12: the kinds of the new counters that go (or, with NOT_PLACED, still have to go) there."""
+    """B12: the kinds of the new counters that go to `where`, or, with NOT_PLACED, are not placed yet."""
     return [int(kind) for kind, plan in zip(state.drawn[player], state.plan[player], strict=True) if plan == where]
 
 
 def _spaces(state: State, player: int, action: int, viewer: int | None) -> str:
-    """What covers the two spaces of an action."""
+    """Show what covers the two spaces of an action."""
     covers = [SHORT_KINDS[kind] for kind in state.panel[player, action] if kind != EMPTY]
     if state.tiles[player, action]:
         covers.append(TILE_MARK)
@@ -327,7 +328,7 @@ def _spaces(state: State, player: int, action: int, viewer: int | None) -> str:
 
 
 def _at_research(state: State, player: int, viewer: int | None) -> str:
-    """B15: the counters at research that still have to be resolved; a resource's count, not its persons."""
+    """B15: count the counters at research that are still to be resolved by resource, without their persons."""
     counts = [int(count) for count in state.research[player]]
     if _shows_new_counters(state, player, viewer):
         for kind in _new_counters(state, player, AT_RESEARCH):
@@ -339,7 +340,7 @@ def _at_research(state: State, player: int, viewer: int | None) -> str:
 
 
 def _supplies(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
-    """The new counters as far as they are seen, the bag and the investment tiles."""
+    """List the new counters that the viewer sees, the bag and the investment tiles."""
     lines = []
     for player in range(ruleset.num_players):
         left = _new_counters(state, player, NOT_PLACED)
@@ -364,7 +365,7 @@ def _supplies(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
 
 
 def _end(ruleset: Ruleset, state: State) -> str:
-    """B24: how far the end is."""
+    """B24: say how far away the end is."""
     told = (
         f"Exhausted areas: {int(state.exhausted)} of {int(ruleset.areas_to_end)}. "
         f"Empty reserves: {empty_reserves(state)} of {EMPTY_RESERVES_TO_END}."
@@ -374,7 +375,7 @@ def _end(ruleset: Ruleset, state: State) -> str:
 
 
 def _turn(ruleset: Ruleset, state: State, components: Components, names: tuple[str, ...], viewer: int | None) -> str:
-    """Whose decision it is, and what is being decided."""
+    """Say whose decision it is, and what is being decided."""
     if state.phase == OVER:
         scores = [int(state.money[player]) for player in range(ruleset.num_players)]
         return game_over(int(state.rounds), "round", scores, bool(state.truncated))
@@ -406,7 +407,7 @@ def _decision(state: State, components: Components, names: tuple[str, ...], view
 
 
 def _pawn_place(state: State, names: tuple[str, ...]) -> str:
-    """Where the chosen pawn stands: `reserve`, an exchange or an area."""
+    """Name the place where the chosen pawn stands: the reserve, an exchange or an area."""
     place = names[PAWN + int(state.origin)].removeprefix("pawn ")
     return "the reserve" if place == "reserve" else place
 

@@ -1,6 +1,6 @@
-"""The numbering of the card game's decisions, and their names in logs, records and commands.
+"""The action numbers of the card game, and their names in logs, records and commands.
 
-One `Discrete` space. The order is that of CHOICES below; a test holds the table in the docs to it.
+All decisions share one `Discrete` space. CHOICES below sets the order; a test compares the table in the docs with it.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from siberia_env.common.components import NUM_RESOURCES, RESOURCES
 
 MOST_DRAWN = 2  #: C9
 
-REVEAL = 0  #: `reveal 0` .. `reveal 7`
+REVEAL = 0  #: `reveal 0` to `reveal 7`
 KEEP_HIDDEN = REVEAL + ROW_SLOTS
-DRAW = KEEP_HIDDEN + 1  #: `draw 0` .. `draw 2`
-MINE = DRAW + MOST_DRAWN + 1  #: `mine gas` .. `mine diamond`
+DRAW = KEEP_HIDDEN + 1  #: `draw 0` to `draw 2`
+MINE = DRAW + MOST_DRAWN + 1  #: `mine gas` to `mine diamond`
 HIRE_WORKER = MINE + NUM_RESOURCES
-HIRE_SALESMAN = HIRE_WORKER + 1  #: by resource or person
-HIRE_INVESTOR = HIRE_SALESMAN + NUM_SYMBOLS  #: by resource
-PAY = HIRE_INVESTOR + NUM_RESOURCES  #: by kind of action card
+HIRE_SALESMAN = HIRE_WORKER + 1  #: one for each resource, then one for each person
+HIRE_INVESTOR = HIRE_SALESMAN + NUM_SYMBOLS  #: one for each resource
+PAY = HIRE_INVESTOR + NUM_RESOURCES  #: one for each kind of action card
 NUM_ACTIONS = PAY + NUM_KINDS
 
-CARD_ACTIONS = MINE  #: the first of the actions that cards pay for
+CARD_ACTIONS = MINE  #: the first action that is paid for with cards
 NUM_CARD_ACTIONS = PAY - CARD_ACTIONS
 
-#: decision, names, in action order; the documentation's table is generated from it.
+#: Each decision with its action names, in action order. The table in the documentation is generated from this one.
 CHOICES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("discover (C7)", (*(f"reveal {slot}" for slot in range(ROW_SLOTS)), "keep hidden")),
     ("draw instead of acting (C9)", tuple(f"draw {count}" for count in range(MOST_DRAWN + 1))),

@@ -1,12 +1,12 @@
-"""What is in the box of the card game, and the ruleset record that carries it to the rules.
+"""What is in the box of the card game, and the ruleset record that hands it to the rules.
 
 Every table names its source (C5): `rulebook`, `review` (counts and ranges from a published review) or
-`assumed` (the suite's own choice where nothing is published). An owner of the box can replace any table by a
-JSON file of the form `Components.as_json` writes; `read_components` checks it.
+`assumed` (the suite's own choice where nothing is published). An owner of the box can replace the tables by a
+JSON file in the form that `Components.as_json` writes; `read_components` checks the file.
 
-Published: names, 60 action cards of one resource and one person, 36 resource cards, 10 workers, 8 salesmen and
-their values, 5 investors. The suite settles: how the 60 action cards split (C2), the single values of the
-resource cards (C3).
+Published: the names, 60 action cards with one resource and one person each, 36 resource cards, 10 workers, 8
+salesmen and their values, 5 investors. The suite settles how the 60 action cards split (C2) and what each
+resource card is worth (C3).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from siberia_env.errors import ConfigurationError
 
 PERSONS = ("worker", "salesman", "investor")  #: C1
 SYMBOLS = RESOURCES + PERSONS  #: what an action card can show; the order of all tables by symbol
-KINDS = tuple(f"{resource}/{person}" for resource in RESOURCES for person in PERSONS)  #: of action cards
+KINDS = tuple(f"{resource}/{person}" for resource in RESOURCES for person in PERSONS)  #: the kinds of action cards
 
 NUM_PERSONS = len(PERSONS)
 NUM_SYMBOLS = len(SYMBOLS)
@@ -48,9 +48,9 @@ ROW_SLOTS = 8  #: C6
 FACE_UP_AT_START = 3  #: C6
 HAND_AT_START = 5  #: C6
 HAND_LIMIT = 8  #: C9
-PERSON_VALUE = 1  #: C4, thousands, without its salesman
+PERSON_VALUE = 1  #: C4: what a person card counts without its salesman, in thousands
 
-#: C5: where each table comes from; the documentation's table is generated from this one.
+#: C5: where each table comes from. The table in the documentation is generated from this one.
 TABLES = (
     Table("action_cards", "60 cards in all, each with one resource and one person (C2)", "rulebook"),
     Table("action_cards", "the split: each of the 15 pairs 4 times (C2)", "assumed"),
@@ -77,10 +77,11 @@ DEFAULT_SALESMEN = {**DEFAULT_SALESMAN_VALUES, "worker": 2, "salesman": 3, "inve
 
 @dataclass(frozen=True)
 class Components:
-    """The component tables in force, money in thousands of dollars.
+    """The component tables that a game uses, money in thousands of dollars.
 
-    `Components()` is the box as published. Build one by hand with fewer cards for a small variant (research on
-    exploitability, tests); a file must have the box's own totals, see `read_components`.
+    `Components()` is the box, with the suite's own choice where nothing is published. For a small variant
+    (research on exploitability, tests) you can build one with fewer cards in Python. A file must have the totals
+    of the box, see `read_components`.
     """
 
     action_cards: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 4))
@@ -99,7 +100,7 @@ class Components:
         return sum(len(values) for values in self.resource_cards.values())
 
     def as_json(self) -> dict[str, Any]:
-        """The tables as the JSON object of a component file and of a game record's header."""
+        """Return the tables as the JSON object that component files and headers of game records hold."""
         return {
             "action_cards": {kind: self.action_cards[kind] for kind in KINDS},
             "resource_cards": {resource: list(self.resource_cards[resource]) for resource in RESOURCES},
@@ -108,7 +109,7 @@ class Components:
         }
 
     def check_playable(self, num_players: int) -> None:
-        """Raise `ConfigurationError` unless `num_players` can be dealt a game from these tables."""
+        """Raise `ConfigurationError` unless a game for `num_players` can be dealt from these tables."""
         least_cards, least_resources = HAND_AT_START * num_players, FACE_UP_AT_START + 1
         if not least_cards <= self.num_action_cards <= ACTION_CARDS:
             raise ConfigurationError(
@@ -125,11 +126,11 @@ class Components:
 
 
 def components_from_json(tables: Any, *, whole_box: bool = True) -> Components:
-    """The components in the JSON object `tables`, checked.
+    """Check the JSON object `tables` and return the components in it.
 
     Raises:
-        ConfigurationError: names the path of what is wrong (`resource_cards.gas[2]`). With `whole_box`, cards
-            that don't add up to the rulebook's 60 action cards, 36 resource cards and 10 workers are wrong too.
+        ConfigurationError: something is wrong; the message names its path (`resource_cards.gas[2]`). With
+            `whole_box`, the totals must also be the rulebook's 60 action cards, 36 resource cards and 10 workers.
     """
     names = ("action_cards", "resource_cards", "salesmen", "workers")
     tables = check_tables(tables, names)
@@ -165,14 +166,16 @@ def components_from_json(tables: Any, *, whole_box: bool = True) -> Components:
 
 
 def read_components(source: str | Path | Mapping[str, Any] | Components | None) -> Components:
-    """The components that `source` gives: a JSON file's path, its content, ready ones, or `None` for the box.
+    """Return the components that `source` stands for.
+
+    `source` is the path of a JSON file, its content, a `Components` object, or `None` for the box.
 
     Raises:
-        ConfigurationError: the file can't be read, or what it says is wrong (see `components_from_json`).
+        ConfigurationError: the file can't be read, or its content is wrong (see `components_from_json`).
     """
     if source is None:
         return Components()
-    if isinstance(source, Components):  # built by hand: numbers out of range would be written beside the state's arrays
+    if isinstance(source, Components):  # checked too: numbers out of range would write past the state's arrays
         return components_from_json(
             {table.name: getattr(source, table.name) for table in fields(source)}, whole_box=False
         )
@@ -181,33 +184,33 @@ def read_components(source: str | Path | Mapping[str, Any] | Components | None) 
     return components_from_json(read_json(source))
 
 
-#: Options and component tables as the rules see them: one read-only record, an edition being a row of values.
+#: Options and component tables as the rules see them: one read-only record. An edition is a row of values in it.
 RULESET = np.dtype(
     (
         np.record,
         [
-            ("num_players", "i4"),  # 2 .. 4
-            ("edition", "i4"),  # index into EDITIONS, for the observation only
-            ("max_turns", "i4"),  # C17: turns of all players together, whole rounds
+            ("num_players", "i4"),  # 2 to 4
+            ("edition", "i4"),  # index into EDITIONS; only the observation uses it
+            ("max_turns", "i4"),  # C17: turns of all players together, in whole rounds
             ("draw_exact", "i4"),  # C9: 1 if a player who draws must draw as many as allowed
             ("must_act_when_full", "i4"),  # C9: 1 if a full hand must act
             ("worker_cap", "i4"),  # C13: the most workers a player may have
             ("reshuffle_at_once", "i4"),  # C14: 1 if the discard pile is shuffled as soon as the stack is used up
-            ("workers", "i4"),  # C4: in the box
+            ("workers", "i4"),  # C4: how many are in the box
             ("num_action_cards", "i4"),
             ("num_resource_cards", "i4"),
             ("action_cards", "i4", (NUM_KINDS,)),  # how many of each kind
-            ("salesman_value", "i4", (NUM_SYMBOLS,)),  # thousands
+            ("salesman_value", "i4", (NUM_SYMBOLS,)),  # in thousands
             ("resource_cards", "i4", (NUM_RESOURCES,)),  # how many of each resource
-            ("resource_value", "i4", (NUM_RESOURCES,)),  # their printed values together, thousands
-            ("card_resource", "i4", (RESOURCE_CARDS,)),  # resource of each resource card, by card number
-            ("card_value", "i4", (RESOURCE_CARDS,)),  # printed value, thousands
-            ("card_best_value", "i4", (RESOURCE_CARDS,)),  # C16: the higher of printed value and salesman's
+            ("resource_value", "i4", (NUM_RESOURCES,)),  # sum of their printed values, in thousands
+            ("card_resource", "i4", (RESOURCE_CARDS,)),  # the resource of each card, by card number
+            ("card_value", "i4", (RESOURCE_CARDS,)),  # the printed value of each card, in thousands
+            ("card_best_value", "i4", (RESOURCE_CARDS,)),  # C16: the higher of its printed value and its salesman's
         ],
     )
 )
 
-#: C9, C13, C14: an edition overrides the rule that differs and nothing else.
+#: C9, C13, C14: an edition overrides only the rules that differ.
 EDITIONS: dict[str, dict[str, int]] = {
     "dlp": {},
     "oya": {"draw_exact": 1, "must_act_when_full": 1},
@@ -221,10 +224,12 @@ DEFAULT_RULES: dict[str, Any] = {"edition": DEFAULT_EDITION, "max_turns": DEFAUL
 
 
 def check_rules(rules: str | Mapping[str, Any] | None) -> dict[str, Any]:
-    """Every rule option in force: `rules` (an edition's name, or a mapping of options) over the defaults.
+    """Return every rule option: those in `rules`, and the defaults for the rest.
+
+    `rules` is the name of an edition or a mapping of options.
 
     Raises:
-        ConfigurationError: an option or edition that doesn't exist, or `max_turns` out of 1 .. 10 000.
+        ConfigurationError: an option or edition does not exist, or `max_turns` is not within 1 to 10 000.
     """
     options = {"edition": rules} if isinstance(rules, str) else {} if rules is None else rules
     if not isinstance(options, Mapping):
@@ -233,20 +238,20 @@ def check_rules(rules: str | Mapping[str, Any] | None) -> dict[str, Any]:
         if name not in DEFAULT_RULES:
             raise ConfigurationError(f"rules: no option {name!r}; the options are {', '.join(DEFAULT_RULES)}")
     in_force = {**DEFAULT_RULES, **options}
-    if in_force["edition"] not in tuple(EDITIONS):  # the option may be anything, unhashable too
+    if in_force["edition"] not in tuple(EDITIONS):  # a tuple, because the option may be unhashable
         raise ConfigurationError(f"rules: no edition {in_force['edition']!r}; the editions are {', '.join(EDITIONS)}")
     in_force["max_turns"] = check_integer(in_force["max_turns"], "rules: max_turns", 1, MOST_TURNS)
     return in_force
 
 
 def make_ruleset(num_players: int, rules: Mapping[str, Any], components: Components) -> np.ndarray[Any, Any]:
-    """The ruleset record (an array of one, read-only) for checked `rules` and `components`."""
+    """Return the ruleset record, a read-only array of one, for `rules` and `components` that have been checked."""
     components.check_playable(num_players)
     rulesets = np.zeros(1, RULESET)
     ruleset = rulesets[0]
     ruleset.num_players = num_players
     ruleset.edition = list(EDITIONS).index(rules["edition"])
-    ruleset.max_turns = -(-rules["max_turns"] // num_players) * num_players  # C17: whole rounds
+    ruleset.max_turns = -(-rules["max_turns"] // num_players) * num_players  # C17: rounded up to whole rounds
     ruleset.worker_cap = WORKERS
     ruleset.reshuffle_at_once = 1
     for option, value in EDITIONS[rules["edition"]].items():

@@ -1,12 +1,12 @@
-"""Chance in the card game's records: what was dealt, drawn, shuffled and refilled, in names and back again.
+"""Writes and reads the chance events of the card game's records: deals, draws, shuffles and refills.
 
-One way, `due_events` and `events` tell what happened between two states. The other way, `outcome` makes of a
-record's lines the order of cards that `force` wants. The record's reader and writer (`siberia_env.record`) know
-only the functions of `siberia_env.common.notation.Chronicle`.
+When a game is recorded, `due_events` and `events` tell what happened between two states. When it is replayed,
+`outcome` turns the lines of the record into the order of cards that `force` needs. The reader and writer of
+records (`siberia_env.record`) use only the functions of `siberia_env.common.notation.Chronicle`.
 
-A resource card is written `<resource> <dollars>`, an action card `<resource>/<person>`. Resource cards of equal
-resource and value can't be told apart: a replayed record may give them other numbers than the game had, and no
-rule, observation or score depends on it.
+A resource card is written `<resource> <dollars>`, an action card `<resource>/<person>`. Two resource cards of
+equal resource and value look the same in a record, so a replay may swap their numbers. No rule, observation or
+score depends on these numbers.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _SLOT_NAMES = tuple(str(slot) for slot in range(ROW_SLOTS))
 
 
 def read_components(tables: Any) -> Components:
-    """The component tables of a record's header; a small variant's are welcome too.
+    """Read the component tables of a record's header; a small variant may have fewer cards than the box.
 
     Raises:
-        ConfigurationError: names the path of what is wrong.
+        ConfigurationError: something is wrong; the message names its path.
     """
     return components_from_json(tables, whole_box=False)
 
 
 def card_name(ruleset: Ruleset, number: int) -> str:
-    """The name of resource card `number`: `gold 4000`."""
+    """Return the name of resource card `number`, such as `gold 4000`."""
     return f"{RESOURCES[ruleset.card_resource[number]]} {int(ruleset.card_value[number]) * DOLLARS}"
 
 
@@ -55,14 +55,14 @@ def card_name(ruleset: Ruleset, number: int) -> str:
 
 
 def setup_event(variant: Variant, states: States, i: int) -> dict[str, Any]:
-    """The setup line of the game that has just been dealt in `states[i]`.
+    """Return the setup line of the game that has just been dealt in `states[i]`.
 
-    The row is given from slot 0 on (a small variant may fill fewer than 8 slots), each hand in the order in
-    which it was dealt.
+    The row starts with slot 0; a small variant may fill fewer than 8 slots. Each hand is in the order in which it
+    was dealt.
     """
     ruleset, state = variant.rulesets[0], states[i]
     size = int(state.action_stack_size)
-    dealt = size + HAND_AT_START * variant.num_players  # the dealt cards still stand above the stack's top
+    dealt = size + HAND_AT_START * variant.num_players  # still in the array, above the top of the stack
     kinds = [KINDS[kind] for kind in state.action_stack[size:dealt][::-1]]
     return {
         "event": "setup",
@@ -73,16 +73,16 @@ def setup_event(variant: Variant, states: States, i: int) -> dict[str, Any]:
 
 
 def due_events(variant: Variant, states: States, i: int) -> list[dict[str, Any]]:
-    """What a record says of the chance outcome due in `states[i]` before it is settled: the shuffle (C14)."""
+    """Return the lines that announce the chance outcome due in `states[i]`: the shuffle, if one is due (C14)."""
     state = states[i]
     return [{"event": "shuffle", "cards": int(state.discard_size)}] if state.phase == SHUFFLE else []
 
 
 def events(variant: Variant, before: States, after: States) -> list[dict[str, Any]]:
-    """The setup, or the refill (C12) and the draw (C8, C9) that lie between two states (arrays of one) of a step.
+    """Return the lines for one step: the setup, or the refill (C12) and the draw (C8, C9).
 
-    Between them stands either an action up to the next decision, chance outcome or the end, or one outcome
-    settled; not both.
+    `before` and `after` are arrays of one state. Between them lies either an action, up to the next decision,
+    chance outcome or the end, or one settled chance outcome; never both.
     """
     ruleset, old, new = variant.rulesets[0], before[0], after[0]
     if old.phase == SETUP:
@@ -98,14 +98,14 @@ def events(variant: Variant, before: States, after: States) -> list[dict[str, An
         if new.row[slot] != EMPTY and new.row[slot] != old.row[slot]
     }
     found: list[dict[str, Any]] = [{"event": "refill", "slots": slots}] if slots else []
-    if drawn > 0:  # the drawn cards still stand above the stack's top
+    if drawn > 0:  # still in the array, above the top of the stack
         cards = [KINDS[kind] for kind in new.action_stack[size : size + drawn][::-1]]
         found.append({"event": "draw", "player": player, "cards": cards})
     return found
 
 
 def remark(variant: Variant, before: States, after: States, action: int) -> str:
-    """What `action` brought, in names, for a reader: the card turned up, the action paid for; or nothing."""
+    """Tell a reader what `action` brought: the card turned up, or the action paid for. Empty if nothing."""
     ruleset, old, new = variant.rulesets[0], before[0], after[0]
     if REVEAL <= action < KEEP_HIDDEN:
         return card_name(ruleset, old.row[action - REVEAL])
@@ -126,28 +126,28 @@ def remark(variant: Variant, before: States, after: States, action: int) -> str:
 
 
 def open_box(variant: Variant, states: States, i: int, generator: Any) -> None:
-    """Lay everything in `states[i]` into the box: a game of `generator` whose setup is the outcome that is due."""
+    """Put everything in `states[i]` back into the box, with `generator` as its generator; the setup is due next."""
     rules.open_box(variant.rulesets[0], states[i])
     states[i].generator = generator
 
 
 def check_event(variant: Variant, event: Line) -> None:
-    """Check the form of a chance line, from its keys to the names of its cards; not that it fits the game.
+    """Check the form of a chance line, from its keys to the names of its cards, but not whether it fits the game.
 
     Raises:
-        ConfigurationError: says what is wrong and what would be right.
+        ConfigurationError: the form is wrong; the message says what was expected.
     """
     check_form(_EVENTS, variant, event)
 
 
 def outcome(variant: Variant, states: States, i: int, lines: Sequence[tuple[int, Line]]) -> NDArray[Any]:
-    """The chance outcome due in `states[i]`, as `force` wants it: int8 [outcome_size].
+    """Return the chance outcome due in `states[i]` in the form that `force` takes: int8 [outcome_size].
 
-    `lines` are the record from here on, each with its number: from the setup line on, or from behind the shuffle
-    line. Their form has been checked. Cards that they never show lie below those they do.
+    `lines` are the numbered lines of the record from the setup line on, or from the first one after the shuffle
+    line. Their form has been checked. Cards that the lines never show lie below those that they show.
 
     Raises:
-        RecordError: the lines show cards that there can't be.
+        RecordError: the lines show cards that the stack can't hold.
     """
     ruleset, state = variant.rulesets[0], states[i]
     setup = state.phase == SETUP
@@ -170,13 +170,13 @@ def outcome(variant: Variant, states: States, i: int, lines: Sequence[tuple[int,
 
 
 def check_outcome(variant: Variant, states: States, i: int, given: Any) -> NDArray[Any]:
-    """`given` as the kernel `force` wants it, int8 [outcome_size], if it is an order of the cards due in `states[i]`.
+    """Check that `given` orders the cards due in `states[i]`, and return it for `force`: int8 [outcome_size].
 
-    It holds kinds of action cards, for the setup followed by the numbers of the resource cards, from the top card
-    down. Entries past those, up to `outcome_size`, don't count.
+    `given` holds the kinds of the action cards from the top card down. For the setup, the numbers of the resource
+    cards follow, also from the top down. Further entries, up to `outcome_size`, are ignored.
 
     Raises:
-        ConfigurationError: no outcome is due, or `given` is no order of exactly the cards that are due.
+        ConfigurationError: no outcome is due, or `given` does not order exactly the cards that are due.
     """
     ruleset, state = variant.rulesets[0], states[i]
     if state.phase not in (SETUP, SHUFFLE):
@@ -196,7 +196,7 @@ def check_outcome(variant: Variant, states: States, i: int, given: Any) -> NDArr
 
 
 def _cards_due(ruleset: Ruleset, state: State) -> list[int]:
-    """How many action cards of each kind the shuffle that is due will mix."""
+    """Count the action cards of each kind that the due shuffle mixes."""
     return [int(count) for count in (ruleset.action_cards if state.phase == SETUP else state.discard)]
 
 
@@ -255,7 +255,7 @@ _EVENTS: EventTable = {
 
 
 def outline(event: Line) -> str:
-    """The event that the rules demand at a place of a record, without the cards that only the record knows."""
+    """Describe the line that the rules require, without the cards, which only the record knows."""
     if event["event"] == "draw":
         return f"a draw line of player {event['player']} with {len(event['cards'])} card(s)"
     if event["event"] == "shuffle":
@@ -266,7 +266,7 @@ def outline(event: Line) -> str:
 
 
 def describe_event(event: Line) -> list[str]:
-    """The event in lines for a reader."""
+    """Describe the event to a reader, in one or more lines."""
     if event["event"] == "draw":
         return [f"player {event['player']} draws {', '.join(event['cards'])}"]
     if event["event"] == "shuffle":

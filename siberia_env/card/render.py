@@ -1,7 +1,7 @@
-"""The card game's table as plain text, at most 100 columns wide.
+"""Draws the card game's table as plain text, at most 100 columns wide.
 
-A view belongs to a seat: what that player can't see (C18) is left out, so two positions that a player can't
-tell apart have the same text. Without a seat everything is shown.
+A view belongs to a seat and leaves out what that player can't see (C18). So two positions that a player can't
+tell apart have the same text. A view without a seat shows everything.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ LEGEND = "S: its salesman. I: its investor. Captured cards: how many, and what t
 
 
 def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> str:
-    """The game in `states[index]` as the seat `viewer` sees it; None sees everything."""
+    """Return the game in `states[index]` as the seat `viewer` sees it; `None` sees everything."""
     ruleset, state = variant.rulesets[0], states[index]
     lines = [
         _title(variant, viewer),
@@ -70,7 +70,7 @@ def _title(variant: Variant, viewer: int | None) -> str:
 
 
 def _row(ruleset: Ruleset, state: State, all_shown: bool) -> list[str]:
-    """The row of slots, slot 0 beside the headframe; parentheses mark a face-down card that only `None` sees."""
+    """Draw the row, slot 0 beside the headframe. With `all_shown`, face-down cards stand in parentheses."""
     names, values = [], []
     for slot in range(ROW_SLOTS):
         number = int(state.row[slot])
@@ -89,7 +89,7 @@ def _row(ruleset: Ruleset, state: State, all_shown: bool) -> list[str]:
 
 
 def _holdings(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
-    """What is in the supply and what each player has: a line a symbol."""
+    """Draw the supply and what each player has, one line for each symbol."""
     players = range(ruleset.num_players)
     on_turn = None if state.phase == OVER else int(state.player)
     table = [
@@ -116,7 +116,7 @@ def _holdings(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
 
 
 def _marks(state: State, symbol: int, owner: int) -> str:
-    """`S` if `owner` has the salesman of `symbol`, `I` if the investor."""
+    """Mark what `owner` has of `symbol`: `S` for its salesman, `I` for its investor."""
     marks = ["S"] if int(state.salesman_owner[symbol]) == owner else []
     if symbol < NUM_RESOURCES and int(state.investor_owner[symbol]) == owner:
         marks.append("I")
@@ -124,7 +124,7 @@ def _marks(state: State, symbol: int, owner: int) -> str:
 
 
 def _cards(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
-    """The hands as far as they are seen, the discard pile and the stacks."""
+    """List the hands that the viewer sees, the discard pile and the sizes of the stacks."""
     lines = []
     for player in range(ruleset.num_players):
         if viewer is None or player == viewer:
@@ -145,7 +145,7 @@ def _cards(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
 
 
 def _turn(ruleset: Ruleset, state: State) -> str:
-    """Whose turn it is, what is being decided, and how far the end is."""
+    """Say whose turn it is, what is being decided, and how far away the end is."""
     turn, most = int(state.turn), int(ruleset.max_turns)
     if state.phase == OVER:
         scores = [int(state.score[player]) for player in range(ruleset.num_players)]
