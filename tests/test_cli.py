@@ -20,10 +20,11 @@ from siberia_env.record import read_records
 from siberia_experiments import bench as bench_module
 from siberia_experiments.cli import main, read_rules
 from siberia_experiments.commands import resume_line
-from siberia_experiments.console import TrainingDisplay, dollars, results_table, short_label
+from siberia_experiments.console import dollars, results_table, short_label
 from siberia_experiments.evaluate import line_up
 from siberia_experiments.match import Interval, play_games
 from siberia_experiments.training import demo as demo_module
+from siberia_experiments.training.display import TrainingDisplay
 from siberia_experiments.training.run import CurvePoint, Progress, Training, checkpoint_path
 from tests.processes import run_python
 from tests.test_agents import small_model
