@@ -45,7 +45,7 @@ check: setup lint types test
 lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python -m siberia_experiments.doc_tables --check
+	$(BIN)/python docs/write_tables.py --check
 
 types: setup
 	$(BIN)/mypy
@@ -55,7 +55,7 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 docs: setup
-	$(BIN)/python -m siberia_experiments.doc_tables
+	$(BIN)/python docs/write_tables.py
 
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from docs import write_tables
 from siberia_env.board import components as board_box
 from siberia_env.card import components as card_box
 from siberia_env.game import GAMES, find_game
-from siberia_experiments import doc_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -63,13 +63,13 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_generated_tables_equal_the_code() -> None:
-    assert [page_id(page) for page in doc_tables.differing(DOCS)] == []
+    assert [page_id(page) for page in write_tables.differing(DOCS)] == []
 
 
 def test_every_generated_part_stands_in_a_page() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in [*PAGES, README])
     used = re.findall(r"<!-- begin generated: (.*?) -->", text)
-    assert sorted(used) == sorted(doc_tables.PARTS)
+    assert sorted(used) == sorted(write_tables.PARTS)
 
 
 @pytest.mark.parametrize("page", [README, *RULES.values()], ids=page_id)
@@ -105,12 +105,12 @@ def test_check_names_the_page_that_differs(copied_docs: Path, capsys: pytest.Cap
     wrong = right.replace("| 12 | `mine gas` |", "| 12 | `mine gold` |")
     assert wrong != right
     page.write_text(wrong, encoding="utf-8")
-    assert doc_tables.main(["--check", "--docs", str(copied_docs)]) == 1
+    assert write_tables.main(["--check", "--docs", str(copied_docs)]) == 1
     assert capsys.readouterr().err.startswith(f"{page}: ")
     assert page.read_text(encoding="utf-8") == wrong
-    assert doc_tables.main(["--docs", str(copied_docs)]) == 0
+    assert write_tables.main(["--docs", str(copied_docs)]) == 0
     assert page.read_text(encoding="utf-8") == right
-    assert doc_tables.main(["--check", "--docs", str(copied_docs)]) == 0
+    assert write_tables.main(["--check", "--docs", str(copied_docs)]) == 0
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_check_names_the_page_that_differs(copied_docs: Path, capsys: pytest.Cap
 )
 def test_wrong_markers_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str) -> None:
     (tmp_path / "page.md").write_text(text, encoding="utf-8")
-    assert doc_tables.main(["--docs", str(tmp_path)]) == 2
+    assert write_tables.main(["--docs", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert str(tmp_path / "page.md") in error
     assert message in error
@@ -138,14 +138,14 @@ def test_the_readme_is_kept_in_step_too(copied_docs: Path, capsys: pytest.Captur
     page = copied_docs.parent / "README.md"
     right = README.read_text(encoding="utf-8")
     page.write_text(right.replace("60 cards in all", "61 cards in all"), encoding="utf-8")
-    assert doc_tables.main(["--check", "--docs", str(copied_docs)]) == 1
+    assert write_tables.main(["--check", "--docs", str(copied_docs)]) == 1
     assert capsys.readouterr().err.startswith(f"{page}: ")
-    assert doc_tables.main(["--docs", str(copied_docs)]) == 0
+    assert write_tables.main(["--docs", str(copied_docs)]) == 0
     assert page.read_text(encoding="utf-8") == right
 
 
 def test_a_missing_docs_folder_is_refused(tmp_path: Path) -> None:
-    assert doc_tables.main(["--docs", str(tmp_path / "none")]) == 2
+    assert write_tables.main(["--docs", str(tmp_path / "none")]) == 2
 
 
 def rules_of(game: str) -> dict[int, str]:

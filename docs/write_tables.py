@@ -1,6 +1,6 @@
 """The tables in docs/ and README.md that repeat what the code says, written from the code.
 
-`python -m siberia_experiments.doc_tables` rewrites them in place; with `--check` it changes nothing, names each
+`python docs/write_tables.py` rewrites them in place; with `--check` it changes nothing, names each
 page that differs and exits with 1. A generated part stands between two lines of its page:
 
     <!-- begin generated: card actions -->
@@ -36,7 +36,7 @@ from siberia_env.common.components import DEFAULT_SALESMAN_VALUES, NUM_RESOURCES
 from siberia_env.game import CONTRACT, DOLLARS, MAX_PLAYERS, Block, Game, block_slices
 from siberia_env.view import View
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parent
 
 _PART = re.compile(
     r"^(?P<begin><!-- begin generated: (?P<name>[^\n]*?) -->\n)(?P<body>.*?)(?P<end>^<!-- end generated -->)$",
@@ -501,7 +501,7 @@ def differing(docs: Path) -> dict[Path, str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Bring the docs into step with the code, or check that they are; return the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m siberia_experiments.doc_tables",
+        prog="python docs/write_tables.py",
         description="Write the tables in docs/ and README.md that come from the code.",
     )
     parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if a page differs")
@@ -517,7 +517,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     for page, text in pages.items():
         if options.check:
-            print(f"{page}: differs from the code; run python -m siberia_experiments.doc_tables", file=sys.stderr)
+            print(f"{page}: differs from the code; run python docs/write_tables.py", file=sys.stderr)
         else:
             page.write_text(text, encoding="utf-8")
             print(f"{page}: rewritten")
