@@ -196,7 +196,7 @@ def card_persons() -> str:
 
 def card_edition_values() -> str:
     """What each edition sets in the ruleset record."""
-    names = ("draw_exact", "must_act_when_full", "worker_cap")
+    names = ("draw_exact", "must_act_when_full", "worker_cap", "reshuffle_at_once")
     rows = []
     for edition in box.EDITIONS:
         ruleset = box.make_ruleset(2, box.check_rules(edition), box.Components())[0]
