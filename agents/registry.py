@@ -26,7 +26,7 @@ from siberia_agents.greedy import GreedyAgent
 from siberia_agents.heuristic import HeuristicAgent
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent, shipped_file
-from siberia_agents.random import RandomAgent
+from siberia_agents.random_agent import RandomAgent
 from siberia_agents.search.agent import SearchAgent
 from siberia_agents.search.guided import GuidedAgent
 from siberia_agents.search.ismcts import PLAYOUTS, RETURNS

@@ -19,7 +19,7 @@ from siberia_agents import learned
 from siberia_agents.greedy import GreedyAgent, greedy_at, greedy_batch
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent, Model, load_model, observation_version
-from siberia_agents.random import RandomAgent
+from siberia_agents.random_agent import RandomAgent
 from siberia_env import vector
 from siberia_env.board.actions import TILE
 from siberia_env.board.state import CHOOSE_SIDE, DRAW

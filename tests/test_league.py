@@ -10,7 +10,7 @@ import pytest
 
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.learned import LearnedAgent
-from siberia_agents.random import RandomAgent
+from siberia_agents.random_agent import RandomAgent
 from siberia_env.errors import ModelError
 from siberia_env.game import GAMES, find_game
 from siberia_experiments.training.league import League, Mix

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.interface import Agent
-from siberia_agents.random import RandomAgent
+from siberia_agents.random_agent import RandomAgent
 from siberia_env.errors import ConfigurationError, IllegalActionError
 from siberia_env.game import GAMES, find_game
 from siberia_env.view import BatchView, View

@@ -79,12 +79,12 @@ def test_every_package_is_typed_and_listed(package: str) -> None:
     assert (ROOT / PACKAGES[package] / "py.typed").is_file()
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f'{package} = "{PACKAGES[package]}"' in text
-    (listed,) = re.findall(r"^\[tool.setuptools\]\npackages = (\[.*\])$", text, re.MULTILINE)
+    (listed,) = re.findall(r"^\[tool.setuptools\]\npackages = (\[[^\]]*\])$", text, re.MULTILINE)
     found = {
         ".".join((package, *init.parent.relative_to(ROOT / PACKAGES[package]).parts))
         for init in (ROOT / PACKAGES[package]).rglob("__init__.py")
     }
-    assert found <= set(ast.literal_eval(listed))
+    assert found == {name for name in ast.literal_eval(listed) if name.partition(".")[0] == package}
 
 
 def test_the_environments_and_agents_load_no_training_and_no_tools() -> None:

@@ -22,7 +22,7 @@ import pytest
 from rich.console import Console
 
 from siberia_agents.interface import Agent
-from siberia_agents.random import RandomAgent
+from siberia_agents.random_agent import RandomAgent
 from siberia_agents.search.agent import SearchAgent, SearchResult
 from siberia_env.board.components import KINDS as BOARD_KINDS
 from siberia_env.board.state import PLACE

@@ -23,7 +23,7 @@ from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv
 
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.interface import Agent
-from siberia_agents.random import RandomAgent
+from siberia_agents.random_agent import RandomAgent
 from siberia_env import vector
 from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError

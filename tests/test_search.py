@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siberia_agents.random import RandomAgent
+from siberia_agents.random_agent import RandomAgent
 from siberia_agents.search import agent as search
 from siberia_agents.search import ismcts
 from siberia_agents.search.agent import SearchAgent, SearchResult, decision_seed

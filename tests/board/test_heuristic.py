@@ -24,7 +24,7 @@ from siberia_agents.board.heuristic import (
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.heuristic import HeuristicAgent, heuristic_at, heuristic_batch
 from siberia_agents.interface import Agent
-from siberia_agents.random import RandomAgent
+from siberia_agents.random_agent import RandomAgent
 from siberia_env import vector
 from siberia_env.board.actions import PLACE_RESEARCH
 from siberia_env.board.components import GAS, LOGISTICIAN, MANAGER, MANAGER_COUNTER, NUM_ACTIONS, SPACES
