@@ -13,7 +13,6 @@ import operator
 import secrets
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -25,12 +24,12 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from siberia_env.core import engine
-from siberia_env.core.engine import reward_number
 from siberia_env.core.jit import PLAIN_PYTHON
 from siberia_env.core.rng import check_seed
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError, RenderModeError
-from siberia_env.game import DOLLARS, Game, block_slices, find_game
-from siberia_env.view import View, view_state
+from siberia_env.game import Game, block_slices, find_game
+from siberia_env.position import Position
+from siberia_env.view import View
 
 ILLEGAL_REWARD = -1.0  #: for the offender, where an illegal action ends the game
 MOST_NAMED = 10  #: legal actions that an error names
@@ -106,7 +105,8 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         check_render_mode(render_mode)
         self.variant = find_game(game).variant(num_players, rules, components)
         self.render_mode = render_mode
-        self.reward_kind = reward_number(reward)
+        engine.reward_number(reward)  # which raises if there is none
+        self.reward = reward
         self.illegal_action_ends = bool(illegal_action_ends)
         self.seed: int | None = None
         self.episode = -1
@@ -117,7 +117,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         self.observation_blocks = block_slices(played.blocks)
         self.state_blocks = block_slices(played.blocks + played.hidden_blocks)
 
-        self._states = self.variant.new_states()
+        self._position = Position.from_states(self.variant, self.variant.new_states())
         self._live = False  # whether a decision is due
         self._player = 0  # the seat that takes it, what it sees, and what it may do
         self._observation = np.zeros(played.observation_size, np.float32)
@@ -129,8 +129,9 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         self._derive()
 
     def _derive(self) -> None:
-        """What every step needs of the variant; a copy derives it anew."""
+        """What every step needs of the variant and the position; a copy derives it anew."""
         self._step_at = _fused_step(self.variant.game.state_dtype, self.variant.rulesets.dtype)
+        self._states = self._position.states
         self._rulesets = self.variant.rulesets
 
     # ------------------------------------------------------------ spaces, made when first asked for
@@ -181,12 +182,11 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             self.seed, self.episode = secrets.randbits(64), 0
         else:
             self.episode += 1
-        rulesets, states = self._rulesets, self._states
-        engine.deal_at(rulesets, states, 0, np.uint64(self.seed), 0, self.episode)
+        self._position.deal(self.seed, episode=self.episode)
         self._mask = np.empty(self._num_actions, np.int8)
         self._observation = np.empty(self._observation_size, np.float32)
         # The step's kernel shows the first decision too: compiling another one would take seconds.
-        self._player = self._step_at(rulesets, states, 0, engine.NO_ACTION, self._observation, self._mask)
+        self._player = self._step_at(self._rulesets, self._states, 0, engine.NO_ACTION, self._observation, self._mask)
         self._live = self._has_updated = True
 
         self.agents = self.possible_agents[:]
@@ -251,7 +251,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             EnvLogger.error_observe_before_reset()
         seat = self._seat(agent)
         mask = self.infos[agent]["action_mask"] if agent in self.infos else self._no_mask()
-        return {"observation": self._seen_by(seat), "action_mask": mask}
+        return {"observation": self._position.observation_tensor(seat), "action_mask": mask}
 
     def last(self, observe: bool = True) -> tuple[dict[str, NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, terminated, truncated and info of `agent_selection`."""
@@ -316,8 +316,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         if self.render_mode is None:
             logger.warn("You are calling render method without specifying any render mode.")
             return None
-        over = engine.is_over_at(self._rulesets, self._states, 0)
-        text = self.as_text(None if over else self.possible_agents[self._player])
+        text = self.as_text(None if self._position.is_terminal() else self.possible_agents[self._player])
         if self.render_mode == "ansi":
             return text
         print(text)
@@ -365,9 +364,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         """
         if self.episode < 0:
             EnvLogger.error_render_before_reset()
-        viewer = None if agent is None else self._seat(agent)
-        text: str = import_module(self.variant.game.render).ansi(self.variant, self._states, 0, viewer)
-        return text
+        return str(self._position) if agent is None else self._position.observation_string(self._seat(agent))
 
     def view(self) -> View:
         """The decision of `agent_selection` as the suite's agents are shown it: `agent.act(env.view())`.
@@ -377,7 +374,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         """
         if not self._live:
             raise ConfigurationError("view: no decision is due; reset() deals a game")
-        return view_state(self.variant, self._states, 0)
+        return self._position.view()
 
     def forfeit(self) -> None:
         """End the game as an illegal action does: -1 for `agent_selection`, 0 for the others, with a warning."""
@@ -391,11 +388,6 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         if agent not in self._seats:
             raise ConfigurationError(f"no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
         return self._seats[agent]
-
-    def _seen_by(self, seat: int) -> NDArray[np.float32]:
-        observation = np.empty(self._observation_size, np.float32)
-        engine.observe_at(self._rulesets, self._states, 0, seat, observation)
-        return observation
 
     def _no_mask(self) -> NDArray[np.int8]:
         return np.zeros(self._num_actions, np.int8)
@@ -423,7 +415,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         """Every action's name in the game as it stands; before the first one, the names for any state."""
         if self.episode < 0:
             return self.variant.action_names
-        return self.variant.names_in_play(self._states, 0)
+        return self._position.action_names()
 
     def _why_illegal(self, action: int) -> str:
         names = self._names()
@@ -455,22 +447,13 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
 
     def _finish(self) -> None:
         """Book the end of a game."""
-        players = self.variant.num_players
-        winners = np.zeros(players, np.int8)
-        reward = np.zeros(players, np.float32)
-        totals = self._totals()
-        num_winners = engine.winner_flags(totals, players, winners)
-        engine.reward_of(self.reward_kind, totals, winners, num_winners, players, reward)
-        self._end(
-            reward.tolist(),
-            [agent for agent, seat in self._seats.items() if winners[seat]],
-            bool(engine.is_truncated_at(self._rulesets, self._states, 0)),
-        )
+        winners = [self.possible_agents[seat] for seat in self._position.winners()]
+        self._end(self._position.returns(self.reward), winners, self._position.is_truncated())
 
     def _end(self, rewards: list[float], winners: list[str], truncated: bool) -> None:
         """All agents are done. After an illegal action there are no winners, and the scores are those of now."""
         self._live = False
-        dollars = {agent: int(score) * DOLLARS for agent, score in zip(self.agents, self._totals(), strict=True)}
+        dollars = dict(zip(self.agents, self._position.scores(), strict=True))
         self.rewards = dict(zip(self.agents, rewards, strict=True))
         self._cumulative_rewards = dict(self.rewards)
         self.terminations = dict.fromkeys(self.agents, True)
@@ -485,19 +468,13 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         }
         self._deads_step_first()
 
-    def _totals(self) -> NDArray[np.int64]:
-        """Every player's score as of now, in thousands."""
-        totals = np.zeros(self.variant.num_players, np.int64)
-        engine.scores_at(self._rulesets, self._states, 0, totals)
-        return totals
-
     # ------------------------------------------------------------ copies
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy needs, independent of this environment; what never changes is shared."""
         state = dict(self.__dict__)
-        del state["_step_at"], state["_rulesets"]  # derived again
-        state["_states"] = self._states.copy()
+        del state["_step_at"], state["_rulesets"], state["_states"]  # derived again
+        state["_position"] = self._position.clone()
         for name in ("observation_spaces", "action_spaces", "state_space"):
             if name in state:
                 state[name] = copy.deepcopy(state[name])  # they draw samples from generators of their own

@@ -10,7 +10,6 @@ What a chance outcome is called is a game's own business: its chronicle (`siberi
 from __future__ import annotations
 
 import json
-import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siberia_env.common.notation import Chronicle, Line, chronicle_of
-from siberia_env.core import engine
-from siberia_env.core.rng import check_seed, mix
-from siberia_env.errors import ConfigurationError, IllegalActionError, RecordError
-from siberia_env.game import DOLLARS, GAMES, States, Variant, find_game
+from siberia_env.core.rng import check_seed
+from siberia_env.errors import ConfigurationError, RecordError
+from siberia_env.game import GAMES, States, Variant, find_game
+from siberia_env.position import Position
 
 FORMAT = "siberia-record/1"
 
@@ -94,7 +93,7 @@ class Recorder:
 
     Attributes:
         variant: what is played.
-        states: the game, an array of one; read it, don't change it.
+        position: the game; look at it, don't change it.
         mask: int8 [num_actions], the legal actions of the player on turn; all zero when the game is over.
         player: the seat on turn.
         over: whether the game has ended.
@@ -111,13 +110,17 @@ class Recorder:
         if isinstance(agents, str) or len(names) != variant.num_players or not all(map(_is_name, names)):
             raise ConfigurationError(f"agents: expected {variant.num_players} names, one a seat; got {agents!r}")
         self.variant = variant
-        self.states = variant.new_states()
-        self.mask = np.zeros(variant.game.num_actions, np.int8)
+        self.position = Position(variant, int(checked_seed), explicit_chance=True)
         self._chronicle = chronicle_of(variant.game)
         header = (FORMAT, variant.game.name, variant.num_players, int(seed), variant.rules_as_json())
         self._lines: list[Line] = [dict(zip(HEADER_KEYS, (*header, variant.components.as_json(), names), strict=True))]
-        self._lines.extend(_deal(variant, self._chronicle, self.states, checked_seed, self._resolve))
+        self._lines.extend(_settle_all(self.position, self._chronicle, self.position.settle_chance))
         self._look()
+
+    @property
+    def states(self) -> States:
+        """The state, an array of one."""
+        return self.position.states
 
     def act(self, action: int) -> None:
         """Take `action` and write it down, with the chance outcomes that follow.
@@ -125,18 +128,11 @@ class Recorder:
         Raises:
             IllegalActionError: it is not legal now, or no integer; nothing has happened.
         """
-        try:
-            chosen = operator.index(action)
-        except TypeError:
-            chosen = -1
-        if self.over or isinstance(action, bool) or not 0 <= chosen < len(self.mask) or not self.mask[chosen]:
-            legal = ", ".join(_legal_names(self.variant, self.states, self.mask))
-            why = "the game is over" if self.over else f"not legal; player {self.player} may: {legal}"
-            raise IllegalActionError(f"action {action!r}: {why}")
-        names = self.variant.names_in_play(self.states, 0)
-        decision = (self.player, names[chosen], list(_legal_names(self.variant, self.states, self.mask)))
+        position = self.position
+        chosen = position.check_legal(action)
+        decision = (self.player, position.action_to_string(chosen), position.legal_action_names())
         self._lines.append(dict(zip(DECISION_KEYS, decision, strict=True)))
-        self._lines.extend(_carry_out(self.variant, self._chronicle, self.states, chosen, self._resolve))
+        self._lines.extend(_carry_out(position, self._chronicle, chosen, position.settle_chance))
         self._look()
 
     def record(self) -> Record:
@@ -147,15 +143,13 @@ class Recorder:
         """
         if not self.over:
             raise ConfigurationError("record: the game is not over")
-        return Record((*self._lines, _end_line(self.variant, self.states)))
-
-    def _resolve(self) -> None:
-        engine.resolve_at(self.variant.rulesets, self.states, 0)
+        return Record((*self._lines, _end_line(self.position)))
 
     def _look(self) -> None:
-        engine.legal_at(self.variant.rulesets, self.states, 0, self.mask)
-        self.over = bool(engine.is_over_at(self.variant.rulesets, self.states, 0))
-        self.player = int(engine.current_player_at(self.variant.rulesets, self.states, 0))
+        self.mask = self.position.action_mask()
+        self.over = self.position.is_terminal()
+        if not self.over:
+            self.player = self.position.current_player()
 
 
 def play_and_record(
@@ -296,7 +290,9 @@ def describe(record: Record, comment: Callable[[Decision], str] | None = None) -
         player, notes = decision.player, []
         if remark := chronicle.remark(variant, decision.states, decision.after, decision.action):
             notes.append(remark)
-        before, after = (_scores(variant, states)[player] for states in (decision.states, decision.after))
+        before, after = (
+            Position.from_states(variant, states).scores()[player] for states in (decision.states, decision.after)
+        )
         if before != after:
             notes.append(f"score {after}")
         yield f"player {player} ({agents[player]}): {decision.name}" + (f" [{'; '.join(notes)}]" if notes else "")
@@ -312,52 +308,28 @@ def describe(record: Record, comment: Callable[[Decision], str] | None = None) -
 # ---------------------------------------------------------------- a step, and the lines that it makes
 
 
-def _deal(
-    variant: Variant, chronicle: Chronicle, states: States, seed: np.uint64, settle: Callable[[], None]
-) -> Iterator[dict[str, Any]]:
-    """Start the game of `seed` (slot 0, episode 0) in `states[0]`; give the lines up to the first decision."""
-    chronicle.open_box(variant, states, 0, mix(seed, 0, 0))
-    yield from _settle_all(variant, chronicle, states, settle)
-
-
 def _carry_out(
-    variant: Variant, chronicle: Chronicle, states: States, action: int, settle: Callable[[], None]
+    position: Position, chronicle: Chronicle, action: int, settle: Callable[[], None]
 ) -> Iterator[dict[str, Any]]:
-    """Take a legal action in `states[0]`; give the chance lines that follow."""
-    before = states.copy()
-    engine.advance_at(variant.rulesets, states, 0, action)
-    yield from chronicle.events(variant, before, states)
-    yield from _settle_all(variant, chronicle, states, settle)
+    """Take a legal action; give the chance lines that follow."""
+    before = position.states.copy()
+    position.apply_action(action)
+    yield from chronicle.events(position.variant, before, position.states)
+    yield from _settle_all(position, chronicle, settle)
 
 
-def _settle_all(
-    variant: Variant, chronicle: Chronicle, states: States, settle: Callable[[], None]
-) -> Iterator[dict[str, Any]]:
-    """Settle what is due by chance in `states[0]` by `settle`; give the lines as they come."""
-    while engine.is_chance_at(variant.rulesets, states, 0):
-        yield from chronicle.due_events(variant, states, 0)
-        before = states.copy()
+def _settle_all(position: Position, chronicle: Chronicle, settle: Callable[[], None]) -> Iterator[dict[str, Any]]:
+    """Settle what is due by chance by `settle`, the deal too; give the lines as they come."""
+    while position.is_chance_node():
+        yield from chronicle.due_events(position.variant, position.states, 0)
+        before = position.states.copy()
         settle()
-        yield from chronicle.events(variant, before, states)
+        yield from chronicle.events(position.variant, before, position.states)
 
 
-def _scores(variant: Variant, states: States) -> list[int]:
-    """Every player's score in `states[0]`, in dollars."""
-    totals = np.zeros(variant.num_players, np.int64)
-    engine.scores_at(variant.rulesets, states, 0, totals)
-    return [int(total) * DOLLARS for total in totals]
-
-
-def _end_line(variant: Variant, states: States) -> dict[str, Any]:
-    totals = _scores(variant, states)
-    winners = [player for player, total in enumerate(totals) if total == max(totals)]
-    truncated = bool(engine.is_truncated_at(variant.rulesets, states, 0))
-    return dict(zip(END_KEYS, ("end", totals, winners, truncated), strict=True))
-
-
-def _legal_names(variant: Variant, states: States, mask: NDArray[np.int8]) -> tuple[str, ...]:
-    names = variant.names_in_play(states, 0)
-    return tuple(names[action] for action in np.flatnonzero(mask))
+def _end_line(position: Position) -> dict[str, Any]:
+    end = ("end", position.scores(), position.winners(), position.is_truncated())
+    return dict(zip(END_KEYS, end, strict=True))
 
 
 def _is_action(variant: Variant, name: str) -> bool:
@@ -524,26 +496,22 @@ class _Replay:
         self.chronicle = chronicle_of(variant.game)
         self.lines = list(enumerate(record.lines, start=record.first_line))
         self.at = 1  # index of the line that comes next
-        self.states = variant.new_states()
-        self.seed = check_seed(record.header["seed"])
+        self.position = Position(variant, record.header["seed"], explicit_chance=True)
 
     def run(self) -> list[Decision]:
         """Every decision, or the first thing that can't be."""
         decisions = []
-        for event in _deal(self.variant, self.chronicle, self.states, self.seed, self.settle):
+        for event in _settle_all(self.position, self.chronicle, self.settle):
             self.expect(event)
-        while not engine.is_over_at(self.variant.rulesets, self.states, 0):
+        while not self.position.is_terminal():
             decisions.append(self.decide())
         self.end()
         return decisions
 
     def settle(self) -> None:
         """Settle the chance outcome that is due: as the coming lines say, or from the seed."""
-        if self.forced:
-            order = self.chronicle.outcome(self.variant, self.states, 0, self.lines[self.at :])
-            self.variant.force(self.states, 0, order)
-        else:
-            engine.resolve_at(self.variant.rulesets, self.states, 0)
+        lines, states = self.lines[self.at :], self.position.states
+        self.position.settle_chance(self.chronicle.outcome(self.variant, states, 0, lines) if self.forced else None)
 
     def expect(self, event: Line) -> None:
         """Pass the next line, which has to be `event`."""
@@ -556,23 +524,21 @@ class _Replay:
 
     def decide(self) -> Decision:
         """Pass the next line, which has to be a decision, and those of the chance outcomes that follow."""
-        variant, before = self.variant, self.states.copy()
+        variant, position, before = self.variant, self.position, self.position.states.copy()
         number, line = self.lines[self.at]
-        player = int(engine.current_player_at(variant.rulesets, self.states, 0))
+        player = position.current_player()
         if line.get("event") == "end":
             _refuse(number, f"the record ends here, but the game goes on: player {player} is on turn")
         if "event" in line:
             _refuse(number, f"expected a decision of player {player}; got {_shown(line)}")
-        mask = np.zeros(variant.game.num_actions, np.int8)
-        engine.legal_at(variant.rulesets, self.states, 0, mask)
-        legal = _legal_names(variant, self.states, mask)
+        mask, legal = position.action_mask(), position.legal_action_names()
         name = line["action"]
         if line["player"] != player:
             _refuse(number, f"player {line['player']} acts, but player {player} is on turn")
         if name not in legal:
             fault = f"{name!r} is not legal" if _is_action(variant, name) else f"no action {_shown(name)}"
             _refuse(number, f"{fault}; legal are {', '.join(legal)}")
-        if list(legal) != line["legal"]:
+        if legal != line["legal"]:
             missing = [allowed for allowed in legal if allowed not in line["legal"]]
             wrong = [given for given in line["legal"] if given not in legal]
             why = f"missing {_shown(missing)}, wrong {_shown(wrong)}" if missing or wrong else "order or repetition"
@@ -580,16 +546,17 @@ class _Replay:
         action = int(np.flatnonzero(mask)[legal.index(name)])
         self.at += 1
         events = []
-        for event in _carry_out(variant, self.chronicle, self.states, action, self.settle):
+        for event in _carry_out(position, self.chronicle, action, self.settle):
             self.expect(event)
             events.append(event)
-        return Decision(number, before, player, action, name, mask, legal, tuple(events), self.states.copy())
+        after = position.states.copy()
+        return Decision(number, before, player, action, name, mask, tuple(legal), tuple(events), after)
 
     def end(self) -> None:
         """Pass the last line: the end of the game, with the scores and winners that the rules give."""
         number, line = self.lines[self.at]
         if line.get("event") != "end":
             _refuse(number, f"expected the end line, for the game is over; got {_shown(line)}")
-        for key, value in _end_line(self.variant, self.states).items():
+        for key, value in _end_line(self.position).items():
             if line[key] != value:
                 _refuse(number, f"{key}: expected {_shown(value)}; got {_shown(line[key])}")

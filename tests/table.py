@@ -10,6 +10,7 @@ import numpy as np
 
 from siberia_env.core import engine
 from siberia_env.game import Game, Variant
+from siberia_env.position import Position
 
 PLAYER_COUNTS = (2, 3, 4)
 
@@ -25,7 +26,8 @@ class GameTable:
 
     def __init__(self, variant: Variant) -> None:
         self.variant = variant
-        self.states = variant.new_states()
+        self.position = Position.from_states(variant, variant.new_states())
+        self.states = self.position.states
         self.chance_waits = False
         self._observation = np.zeros(self.game.observation_size, np.float32)
         self._mask = np.zeros(self.game.num_actions, np.int8)
@@ -34,7 +36,7 @@ class GameTable:
     def deal(cls, num_players: int = 2, rules: Any = None, components: Any = None, seed: int = 0) -> Self:
         """A game dealt from `seed`."""
         table = cls(cls.game.variant(num_players, rules, components))
-        engine.deal_at(table.variant.rulesets, table.states, 0, np.uint64(seed), 0, 0)
+        table.position.deal(seed)
         return table
 
     @classmethod
@@ -47,7 +49,7 @@ class GameTable:
 
     def force(self, outcome: Sequence[int]) -> Self:
         """Settle the chance outcome that is due, given in the game's own numbers (see its kernel `force`)."""
-        self.variant.force(self.states, 0, outcome)
+        self.position.settle_chance(outcome)
         return self
 
     @property
@@ -58,17 +60,17 @@ class GameTable:
     @property
     def player(self) -> int:
         """Whose turn it is."""
-        return int(engine.current_player_at(self.variant.rulesets, self.states, 0))
+        return self.position.current_player()
 
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return bool(engine.is_over_at(self.variant.rulesets, self.states, 0))
+        return self.position.is_terminal()
 
     @property
     def truncated(self) -> bool:
         """Whether the limit of turns or rounds ended the game."""
-        return bool(engine.is_truncated_at(self.variant.rulesets, self.states, 0))
+        return self.position.is_truncated()
 
     def copy(self) -> Self:
         """An independent table with the same position."""
@@ -85,8 +87,7 @@ class GameTable:
 
     def legal(self) -> list[str]:
         """The names of all legal actions, in action order."""
-        names = self.variant.names_in_play(self.states, 0)
-        return [names[action] for action in np.flatnonzero(self.mask())]
+        return self.position.legal_action_names()
 
     def step(self, action: int) -> int:
         """Take the action of that number; what `engine.step_at` returns, if it settles chance."""
@@ -115,9 +116,7 @@ class GameTable:
 
     def scores(self) -> list[int]:
         """Every player's score as of now, thousands."""
-        out = np.zeros(self.variant.num_players, np.int64)
-        engine.scores_at(self.variant.rulesets, self.states, 0, out)
-        return [int(score) for score in out]
+        return [int(score) for score in self.position.totals()]
 
     def observe(self, player: int) -> np.ndarray[Any, Any]:
         """What `player` sees."""

@@ -129,7 +129,7 @@ def finished(tmp_path: Path, game: SeatedGame, *script: str) -> tuple[Record, st
 
 def a_copy(game: SeatedGame) -> SeatedGame:
     found = copy.copy(game)
-    found.states, found.mask, found._lines = game.states.copy(), game.mask.copy(), list(game._lines)
+    found.position, found.mask, found._lines = game.position.clone(), game.mask.copy(), list(game._lines)
     found._withheld = {player: list(texts) for player, texts in game._withheld.items()}
     return found
 

@@ -10,18 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import takewhile
 
 import numpy as np
 
 from siberia_env.common.notation import Line, chronicle_of
 from siberia_env.common.render import counted, seat_name
-from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import DOLLARS, States, Variant, is_secret
+from siberia_env.game import States, Variant, is_secret
+from siberia_env.position import Position
 from siberia_env.record import Recorder
-from siberia_env.view import View, view_state
+from siberia_env.view import View
 
 SAMPLES = 64  #: worlds that are asked what an action brings; only what all agree on is known to the seat
 MOST_STEPS = 8  #: decisions that are followed for it
@@ -99,7 +98,8 @@ class SeatedGame(Recorder):
             ConfigurationError: one of them is not legal when it comes.
         """
         for count, name in enumerate(names, start=1):
-            legal = {} if self.over else {self._names[action]: int(action) for action in np.flatnonzero(self.mask)}
+            position = self.position
+            legal = dict(zip(position.legal_action_names(), position.legal_actions(), strict=True))
             if name not in legal:
                 raise ConfigurationError(f"decision {count}, {name!r}, is not legal there")
             self.act(legal[name])
@@ -125,11 +125,10 @@ class SeatedGame(Recorder):
         if len(taken) > decisions + 1 or self.over:
             return True
         before = self.rewound(decisions)
-        action = before._names.index(taken[decisions][1])
         seen = self._seen(self.states)
-        for states in before._samples():
-            engine.advance_at(self.variant.rulesets, states, 0, action)
-            if engine.is_chance_at(self.variant.rulesets, states, 0) or self._seen(states) != seen:
+        for position in before._samples():
+            position.apply_action(taken[decisions][1])
+            if position.is_chance_node() or self._seen(position.states) != seen:
                 return True
         return False
 
@@ -137,16 +136,15 @@ class SeatedGame(Recorder):
 
     def text(self) -> str:
         """The table as the seat sees it, in plain text."""
-        text: str = import_module(self.variant.game.render).ansi(self.variant, self.states, 0, self.seat)
-        return text
+        return self.position.observation_string(self.seat)
 
     def view(self) -> View:
         """The decision that is due, as an agent would be shown it."""
-        return view_state(self.variant, self.states, 0)
+        return self.position.view()
 
     def options(self) -> list[Option]:
         """The person's legal actions, in action order, with what each is certain to bring."""
-        actions, samples = [int(action) for action in np.flatnonzero(self.mask)], self._samples()
+        actions, samples = self.position.legal_actions(), self._samples()
         notes = [self._outlook(action, samples) for action in actions]
         if len(set(notes)) == 1 and len(notes) > 1:
             notes = [""] * len(notes)  # it tells nothing about the choice
@@ -202,7 +200,7 @@ class SeatedGame(Recorder):
     def _notes(self, before: States, after: States, action: int, player: int) -> list[str]:
         """What an action brought to a player."""
         remark = self._with_seats(chronicle_of(self.variant.game).remark(self.variant, before, after, action))
-        gain = (self._score(after, player) - self._score(before, player)) * DOLLARS
+        gain = self._scores(after)[player] - self._scores(before)[player]
         return [*filter(None, remark.split(SEPARATOR)), *([f"{'+' if gain > 0 else '-'}${abs(gain)}"] if gain else [])]
 
     def _with_seats(self, text: str) -> str:
@@ -215,53 +213,47 @@ class SeatedGame(Recorder):
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return self.variant.names_in_play(self.states, 0)
+        return self.position.action_names()
 
-    def _samples(self) -> list[States]:
+    def _samples(self) -> list[Position]:
         """Worlds that the person can't tell from the true one, always the same for the same view."""
-        view = self.view()
-        return [view.sample(seed) for seed in range(SAMPLES)]
+        return [self.position.resample_from_infostate(self.seat, seed) for seed in range(SAMPLES)]
 
-    def _seen(self, states: States) -> bytes:
+    def _seen(self, states: States) -> tuple[bytes, int]:
         """The person's observation, and whose turn it is."""
-        observation = np.zeros(self.variant.game.observation_size, np.float32)
-        engine.observe_at(self.variant.rulesets, states, 0, self.seat, observation)
-        return observation.tobytes() + bytes([engine.current_player_at(self.variant.rulesets, states, 0)])
+        position = Position.from_states(self.variant, states)
+        return position.observation_tensor(self.seat).tobytes(), position.current_player()
 
     def _is_secret(self, states: States) -> bool:
         return bool(is_secret(self.variant.rulesets[0], states[0]))
 
-    def _score(self, states: States, player: int) -> int:
-        totals = np.zeros(self.variant.num_players, np.int64)
-        engine.scores_at(self.variant.rulesets, states, 0, totals)
-        return int(totals[player])
+    def _scores(self, states: States) -> list[int]:
+        return Position.from_states(self.variant, states).scores()
 
-    def _outlook(self, action: int, samples: Sequence[States]) -> str:
+    def _outlook(self, action: int, samples: Sequence[Position]) -> str:
         """What `action` is certain to bring: of the first thing there is to tell, what all samples agree on."""
         certain: list[str] = []
-        for seed, states in enumerate(samples):
-            notes = self._first_notes(states.copy(), action, seed)
+        for seed, position in enumerate(samples):
+            notes = self._first_notes(position.clone(), action, seed)
             agreed = takewhile(lambda pair: pair[0] == pair[1], zip(certain, notes, strict=False))
             certain = [note for note, _ in agreed] if seed else notes
             if not certain:
                 break
         return SEPARATOR.join(certain).removeprefix(self._names[action]).lstrip(SEPARATOR)
 
-    def _first_notes(self, states: States, action: int, seed: int) -> list[str]:
+    def _first_notes(self, position: Position, action: int, seed: int) -> list[str]:
         """What comes of `action`, the person going on at random until there is something to tell (a payment, say).
 
         It is over when another one decides, chance has its turn, or a decision like the one that is due comes back.
         """
-        rulesets, chance, mask = self.variant.rulesets, np.random.default_rng(seed), np.zeros_like(self.mask)
+        chance, choices = np.random.default_rng(seed), set(self.position.legal_actions())
         for _ in range(MOST_STEPS):
-            before = states.copy()
-            engine.advance_at(rulesets, states, 0, action)
-            if notes := self._notes(before, states, action, self.seat):
+            before = position.states.copy()
+            position.apply_action(action)
+            if notes := self._notes(before, position.states, action, self.seat):
                 return notes
-            if engine.is_over_at(rulesets, states, 0) or engine.is_chance_at(rulesets, states, 0):
+            legal = position.legal_actions()
+            if position.current_player() != self.seat or choices.intersection(legal):
                 break
-            engine.legal_at(rulesets, states, 0, mask)
-            if engine.current_player_at(rulesets, states, 0) != self.seat or (mask & self.mask).any():
-                break
-            action = int(chance.choice(np.flatnonzero(mask)))
+            action = int(chance.choice(legal))
         return []

@@ -18,15 +18,13 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar
 
-import numpy as np
 from numba.core import event
 
 from siberia_agents.interface import Agent
 from siberia_agents.registry import make_agent
-from siberia_env.core import engine
-from siberia_env.errors import ConfigurationError, SiberiaError
-from siberia_env.game import DOLLARS, States, Variant
-from siberia_env.view import view_state
+from siberia_env.errors import ConfigurationError, IllegalActionError, SiberiaError
+from siberia_env.game import States, Variant
+from siberia_env.position import Position
 from siberia_experiments.match import derived_seed
 
 T = TypeVar("T")
@@ -190,9 +188,7 @@ def rounded(seconds: Sequence[float]) -> tuple[float, ...]:
 
 def standing(variant: Variant, states: States) -> tuple[int, ...]:
     """Every seat's score in `states[0]`, dollars."""
-    scores = np.zeros(variant.num_players, np.int64)
-    engine.scores_at(variant.rulesets, states, 0, scores)
-    return tuple(DOLLARS * int(score) for score in scores)
+    return tuple(Position.from_states(variant, states).scores())
 
 
 def forfeited(
@@ -228,11 +224,10 @@ class Referee:
         self.setting = setting
         self.clock = clock
         self.states = states
-        self.deals = np.uint64(derived_seed(setting.seed, DEALS, 0))
+        self.position = Position.from_states(setting.variant, states)
+        self.deals = derived_seed(setting.seed, DEALS, 0)
         self.agent_seed = derived_seed(setting.seed, AGENTS, 0)
         self._agents: dict[tuple[int, int], Agent] = {}
-        self._observation = np.zeros(setting.variant.game.observation_size, np.float32)
-        self._mask = np.zeros(setting.variant.game.num_actions, np.int8)
 
     def agent(self, number: int, copy: int = 0) -> Agent:
         """Agent `number`, as its copy number `copy` where it holds several seats.
@@ -263,9 +258,9 @@ class Referee:
 
     def warm_up(self, number: int) -> None:
         """Ask agent `number` for a first move, so that what it needs is loaded; what comes of it doesn't matter."""
-        engine.deal_at(self.setting.variant.rulesets, self.states, 0, self.deals, 0, 0)
+        self.position.deal(self.deals)
         try:
-            self._timed(number, self.agent(number).act, view_state(self.setting.variant, self.states, 0))
+            self._timed(number, self.agent(number).act, self.position.view())
         except ForfeitError:
             del self._agents[number, 0]
 
@@ -275,31 +270,29 @@ class Referee:
         Raises:
             SiberiaError: an agent can't be made (any more).
         """
-        variant, states = self.setting.variant, self.states
+        variant, position = self.setting.variant, self.position
         players = variant.num_players
         holders = [(number, task.seating[:seat].count(number)) for seat, number in enumerate(task.seating)]
         agents = [self.agent(*holder) for holder in holders]
         moves, seconds = [0] * players, [0.0] * players
-        engine.deal_at(variant.rulesets, states, 0, self.deals, task.deal, 0)
+        position.deal(self.deals, task.deal)
         seat = NOBODY
         try:
             for seat, agent in enumerate(agents):
                 self._timed(seat, agent.start, variant, derived_seed(self.agent_seed, task.game, seat))
-            over = False
-            while not over:
-                view = view_state(variant, states, 0)
+            while not position.is_terminal():
+                view = position.view()
                 seat = view.player
                 answer, took = self._timed(seat, agents[seat].act, view)
-                over = self._apply(answer)
+                self._apply(answer)
                 moves[seat] += 1
                 seconds[seat] += took
         except ForfeitError as error:
             del self._agents[holders[seat]]  # nobody knows what state it is in
-            return forfeited(variant, task, seat, str(error), states, moves, seconds)
-        scores = standing(variant, states)
-        winners = [score == max(scores) for score in scores]
-        shares = tuple(won / sum(winners) for won in winners)
-        return Result(task, scores, shares, NOBODY, "", tuple(moves), rounded(seconds))
+            return forfeited(variant, task, seat, str(error), self.states, moves, seconds)
+        winners = position.winners()
+        shares = tuple((player in winners) / len(winners) for player in range(players))
+        return Result(task, tuple(position.scores()), shares, NOBODY, "", tuple(moves), rounded(seconds))
 
     def _timed(self, asked: int, call: Callable[..., T], *arguments: Any) -> tuple[T, float]:
         """What an agent's `call` returns, and the seconds it took.
@@ -318,22 +311,20 @@ class Referee:
             raise ForfeitError(over_time(self.setting.move_seconds))
         return answer, seconds
 
-    def _apply(self, answer: Any) -> bool:
-        """Take the action that an agent answered with; whether the game is over now.
+    def _apply(self, answer: Any) -> None:
+        """Take the action that an agent answered with.
 
         Raises:
             ForfeitError: it is none, or not a legal one.
         """
-        variant = self.setting.variant
+        last = self.setting.variant.game.num_actions - 1
         try:
             action = operator.index(answer)
         except BaseException as error:  # an answer is an object of the agent's: it may do anything
             raise ForfeitError(f"answered with {type(answer).__name__}, not with the number of an action") from error
-        if isinstance(answer, bool) or not 0 <= action < variant.game.num_actions:
-            raise ForfeitError(
-                shortened(f"answered with {shown_as(answer)}; actions are 0 to {variant.game.num_actions - 1}")
-            )
-        player = engine.step_at(variant.rulesets, self.states, 0, action, self._observation, self._mask)
-        if player == engine.ILLEGAL:
-            raise ForfeitError(f"illegal action {action} ({variant.names_in_play(self.states, 0)[action]})")
-        return player == engine.FINISHED
+        if isinstance(answer, bool) or not 0 <= action <= last:
+            raise ForfeitError(shortened(f"answered with {shown_as(answer)}; actions are 0 to {last}"))
+        try:
+            self.position.apply_action(action)
+        except IllegalActionError as error:
+            raise ForfeitError(f"illegal action {action} ({self.position.action_to_string(action)})") from error

@@ -36,6 +36,9 @@ NO_ACTION = -(2**31)  #: given to `step_at` to be shown the state as it is
 ILLEGAL = -1  #: what `step_at` returns for an action that is not legal; nothing has happened
 FINISHED = -2  #: what `step_at` returns when the action ended the game
 
+CHANCE = -1  #: what `turn_at` returns where a chance outcome is due, as in OpenSpiel
+TERMINAL = -4  #: what `turn_at` returns when the game is over, as in OpenSpiel
+
 # Rewards, by number: WIN, MARGIN, SCORE (see `reward_of`).
 REWARDS = ("win", "margin", "score")
 WIN, MARGIN, SCORE = range(3)
@@ -79,6 +82,27 @@ def step_at(rulesets: Any, states: Any, i: int, action: int, observation: Any, m
     player = current_player(ruleset, state)
     observe(ruleset, state, player, observation)
     return player
+
+
+@kernel
+def play_at(rulesets: Any, states: Any, i: int, action: int, settles: bool) -> bool:
+    """Take `action` in `states[i]` if it is legal, and settle the chance that follows if `settles`; was it legal?"""
+    ruleset, state = rulesets[0], states[i]
+    if not is_legal(ruleset, state, action):
+        return False
+    apply(ruleset, state, action)
+    if settles:
+        settle(ruleset, state)
+    return True
+
+
+@kernel
+def turn_at(rulesets: Any, states: Any, i: int) -> int:
+    """The player on turn in `states[i]`, `CHANCE` or `TERMINAL`."""
+    ruleset, state = rulesets[0], states[i]
+    if is_over(ruleset, state):
+        return TERMINAL
+    return CHANCE if is_chance(ruleset, state) else current_player(ruleset, state)
 
 
 @kernel
