@@ -36,6 +36,7 @@ class Job:
 #: By name. The longest come first, so that all processors are busy to the end.
 JOBS = {
     **{f"{game}, bounds checked": Job((("tests.bounds_games", game),), {"NUMBA_BOUNDSCHECK": "1"}) for game in GAMES},
+    **{f"{game}, checked": Job((("tests.soak_games", game),)) for game in ("broken", *GAMES)},
     **{game: Job((("tests.parity_games", game, "games"), ("tests.parity_games", game, "searches"))) for game in GAMES},
 }
 

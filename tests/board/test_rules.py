@@ -1683,6 +1683,14 @@ def test_B29_a_guess_is_drawn_and_placed_anew_step_by_step(players: int) -> None
         check_guesses(with_tiles.play_at_random(rng, 8), players)
 
 
+def test_B29_a_guess_clears_the_whole_stack_above_its_top_with_as_many_tiles_as_a_box_may_hold() -> None:
+    box = Components().as_json()
+    box["investment_tiles"] = dict.fromkeys(ACTIONS, 4)
+    table = Table.deal(2, None, box, seed=1)
+    assert table.state.tile_stack[-1] != 0  # turned up, so it lies in the stack no longer
+    check_guesses(table, 1)
+
+
 def test_B29_money_panels_and_resolved_research_are_public() -> None:
     plain = lay_out()
     for changed in (
