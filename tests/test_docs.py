@@ -255,14 +255,30 @@ def test_record_lines_in_the_docs_are_json() -> None:
 def test_files_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     named = re.findall(r"`((?:siberia_env|agents|experiments|docs|card|board)/[\w/]+\.(?:py|md))`", text)
-    rooms = []
-    for house in re.findall(r"^```\n(siberia_env/ .*?)^```$", text, re.M | re.S):
-        before, games, inside = house.partition("\n  card/  board/")
-        named += [f"siberia_env/{name}" for name in re.findall(r"\w+\.py", before)]
-        rooms += [f"{game}/{name}" for name in re.findall(r"\w+\.py", inside) for game in GAMES]
-        assert games
     homes = (ROOT, ROOT / "siberia_env")
-    assert [name for name in [*named, *rooms] if not any((home / name).exists() for home in homes)] == []
+    assert [name for name in named if not any((home / name).exists() for home in homes)] == []
+
+
+def test_the_map_of_the_house_shows_every_room_and_no_other() -> None:
+    (house,) = re.findall(r"^```\n(siberia_env/ .*?)^```$", (DOCS / "design.md").read_text("utf-8"), re.M | re.S)
+    shown, floor, rooms = set(), "", [""]
+    for line in house.splitlines():
+        names = re.match(r"(?:\s*[\w]+(?:/|\.py)(?=\s|$))+", line)
+        assert names, line
+        folders, files = re.findall(r"(\w+/)", names[0]), re.findall(r"\w+\.py", names[0])
+        if not line.startswith(" "):
+            floor, rooms = folders[0], [""]
+        elif folders:
+            rooms = folders
+        inside = rooms if line.startswith("    ") else [""]
+        shown |= {f"{floor}{room}{file}" for room in inside for file in files}
+    there = {
+        str(path.relative_to(ROOT))
+        for folder in ("siberia_env", "agents", "experiments")
+        for path in (ROOT / folder).rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    assert shown == there
 
 
 @pytest.mark.parametrize("page", [*PAGES, README], ids=page_id)
