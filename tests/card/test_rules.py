@@ -20,7 +20,7 @@ from siberia_env.card.components import (
     Components,
 )
 from siberia_env.card.game import GAME
-from siberia_env.card.rules import open_box
+from siberia_env.card.rules import fewest_cards, open_box
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, SETUP
 from siberia_env.core.rng import advance, mix, scramble
 from siberia_env.errors import ConfigurationError
@@ -35,6 +35,7 @@ from tests.card.helpers import (
     recount,
     take_turns,
 )
+from tests.card.slow_observation import payments
 from tests.table import PLAYER_COUNTS, check_mask
 
 UP3_DOWN5 = (
@@ -399,6 +400,23 @@ def test_C10_one_card_or_two_others_with_the_investor(edition: str) -> None:
     others = start.copy().play("pay gas/salesman")
     assert others.legal() == ["pay oil/salesman"]
     assert others.play("pay oil/salesman").discard() == ["gas/salesman", "oil/salesman"]
+
+
+@pytest.mark.parametrize("investor", [False, True])
+def test_C10_the_fewest_cards_that_pay_are_those_of_the_shortest_payment(investor: bool) -> None:
+    """Beside every set of cards that pays, for hands of nought to eight cards."""
+    rng = np.random.default_rng(investor)
+    seen = set()
+    for size in range(9):
+        for _ in range(12):
+            hand = [str(kind) for kind in rng.permutation([kind for kind in KINDS for _ in range(3)])[:size]]
+            table = lay_out(hands={0: hand}, investors={0: RESOURCES if investor else []})
+            for number, symbol in enumerate(SYMBOLS):
+                ways = payments(hand, symbol, investor and symbol in RESOURCES)
+                fewest = min(map(len, ways), default=0)
+                assert fewest_cards(table.state, 0, number) == fewest, (hand, symbol)
+                seen.add(fewest)
+    assert seen == ({0, 1, 2, 3} if investor else {0, 2, 3})
 
 
 def test_C10_a_card_counts_for_its_resource_or_for_its_person() -> None:
