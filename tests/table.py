@@ -59,8 +59,8 @@ class GameTable:
 
     @property
     def player(self) -> int:
-        """Whose turn it is."""
-        return self.position.current_player()
+        """Whose turn it is, where chance is due as well."""
+        return int(engine.current_player_at(self.variant.rulesets, self.states, 0))
 
     @property
     def over(self) -> bool:
