@@ -1686,8 +1686,9 @@ def test_B29_a_guess_is_drawn_and_placed_anew_step_by_step(players: int) -> None
 def test_B29_a_guess_clears_the_whole_stack_above_its_top_with_as_many_tiles_as_a_box_may_hold() -> None:
     box = Components().as_json()
     box["investment_tiles"] = dict.fromkeys(ACTIONS, 4)
-    table = Table.deal(2, None, box, seed=1)
-    assert table.state.tile_stack[-1] != 0  # turned up, so it lies in the stack no longer
+    table = Table.deal(2, {"sides": "random"}, box, seed=1)
+    assert len(table.tile_stack()) < len(table.state.tile_stack)
+    assert table.state.tile_stack[-1] != 0  # the number of a tile that has been turned up
     check_guesses(table, 1)
 
 

@@ -20,7 +20,7 @@ from siberia_env.card.components import (
     Components,
 )
 from siberia_env.card.game import GAME
-from siberia_env.card.rules import fewest_cards, open_box
+from siberia_env.card.rules import can_go_on, fewest_cards, open_box
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, SETUP
 from siberia_env.core.rng import advance, mix, scramble
 from siberia_env.errors import ConfigurationError
@@ -417,6 +417,30 @@ def test_C10_the_fewest_cards_that_pay_are_those_of_the_shortest_payment(investo
                 assert fewest_cards(table.state, 0, number) == fewest, (hand, symbol)
                 seen.add(fewest)
     assert seen == ({0, 1, 2, 3} if investor else {0, 2, 3})
+
+
+@pytest.mark.parametrize(
+    ("paid", "investor"),
+    [
+        ([], False),
+        ([], True),
+        (["gold/salesman"], False),
+        (["oil/worker"], True),
+        (["gold/salesman", "oil/worker"], False),
+    ],
+)
+def test_C19_which_cards_finish_a_payment_that_has_begun(paid: list[str], investor: bool) -> None:
+    """Beside every set of cards that pays and holds what has been paid; a third card comes after one that shows."""
+    hand = ["gold/salesman"] * 2 + ["oil/worker"] * 3
+    table = lay_out(hands={0: hand}, investors={0: ["gold"] if investor else []})
+    table.play("mine gold", *(f"pay {name}" for name in paid))
+    for showing in range(4):
+        for others in range(4):
+            cards = [*paid, *["gold/salesman"] * showing, *["oil/worker"] * others]
+            ways = [way for way in payments(cards, "gold", investor) if Counter(paid) <= Counter(way)]
+            if "oil/worker" in paid:
+                ways = [way for way in ways if way.count("oil/worker") == 2]
+            assert can_go_on(table.state, showing, others) == bool(ways), (showing, others)
 
 
 def test_C10_a_card_counts_for_its_resource_or_for_its_person() -> None:
