@@ -45,6 +45,7 @@ check: setup lint types test
 lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/python docs/write_tables.py --check
 
 types: setup

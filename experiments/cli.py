@@ -15,7 +15,7 @@ from siberia_agents.registry import AGENTS, short_form
 from siberia_env import __version__
 from siberia_env.errors import ConfigurationError, MissingExtraError, SiberiaError
 from siberia_env.game import GAMES, Variant, find_game
-from siberia_experiments.commands import LIST_SIGN, TRUTH, next_lines, resume_line
+from siberia_experiments.commands import LIST_SIGN, TRUTH, resume_line
 
 BAD_INPUT = 2  #: exit code
 INTERRUPTED = 130  #: exit code
@@ -200,6 +200,7 @@ def train(
     At the end it prints the commands that measure the policy and let you play against it.
     """
     from siberia_experiments.training.demo import follow
+    from siberia_experiments.training.display import next_lines
     from siberia_experiments.training.run import Training, TrainOptions, checkpoint_path
 
     budget: dict[str, Any] = {"minutes": minutes, "decisions": decisions}
@@ -325,7 +326,7 @@ def tournament(
         console.print(table)
     typer.echo(rounding(planned))
     try:
-        from siberia_experiments.plots import draw
+        from siberia_experiments.tournament.plots import draw
     except MissingExtraError as error:
         typer.echo(f"no pictures: {error}")
     else:

@@ -8,13 +8,9 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from siberia_agents.registry import spec_with_file
 from siberia_env.installation import nearby, python_command
-
-if TYPE_CHECKING:
-    from siberia_experiments.training.run import Training
 
 NAME = "siberia"
 
@@ -58,21 +54,3 @@ def _value_text(value: Any) -> str:
 def resume_line(game: str, folder: Path) -> str:
     """The command that goes on with the run in `folder`."""
     return command_line("train", game, "--resume", "--out", path_word(folder))
-
-
-def next_lines(training: Training) -> list[str]:
-    """What to do with the model of a finished run: commands for the games that it was trained for."""
-    options, model = training.options, training.model_path
-    spec = spec_with_file("learned", model)
-    if spec is None:
-        return [f"{model} is the trained policy. No agent can be named by this path: copy the file to another name."]
-    words = [options.game, "--players", str(options.num_players)]
-    if options.rules:
-        words += ["--rules", rules_text(options.rules)]
-    if options.components is not None:
-        words += ["--components", path_word(training.components_path)]
-    return [
-        f"{model} is the trained policy. To measure it, and to play against it:",
-        command_line("evaluate", *words, "--agents", f"{spec},greedy"),
-        command_line("play", *words, "--against", spec),
-    ]

@@ -26,10 +26,10 @@ from siberia_env.errors import ConfigurationError
 from siberia_env.game import GAMES, Variant, find_game
 from siberia_experiments.cli import main
 from siberia_experiments.match import derived_seed, wilson
-from siberia_experiments.plots import draw, ratings
 from siberia_experiments.tournament import game as referee_module
 from siberia_experiments.tournament import store as ledger_module
 from siberia_experiments.tournament.game import NOBODY, Clock, Referee, Result, Setting, Task
+from siberia_experiments.tournament.plots import draw, ratings
 from siberia_experiments.tournament.run import Outcome, Schedule, Tournament, line_ups, rounding
 from siberia_experiments.tournament.store import Ledger
 from siberia_experiments.tournament.summary import COLUMNS, Played, first_reasons, wilson_of_deals
@@ -913,7 +913,7 @@ def test_without_matplotlib_there_are_no_pictures_and_a_line_says_so(
     write(*some)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.delitem(sys.modules, "siberia_experiments.plots")
+    monkeypatch.delitem(sys.modules, "siberia_experiments.tournament.plots")
     line = f"tournament card --agents random,{FAULTY}raise,greedy --games 12 --seed 3 --rules max_turns=8 --out it"
     assert main(line.split()) == 0
     assert "no pictures: drawing pictures needs the optional extra 'train'" in " ".join(capsys.readouterr().out.split())

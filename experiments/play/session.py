@@ -34,12 +34,12 @@ from siberia_env.game import DOLLARS, Variant
 from siberia_env.record import write_records
 from siberia_experiments.commands import command_line, path_word
 from siberia_experiments.console import new_table
+from siberia_experiments.faults import described
 from siberia_experiments.match import derived_seed
 from siberia_experiments.play.keyboard import BLINK, Keyboard
 from siberia_experiments.play.layout import Part, fitted, sentences
 from siberia_experiments.play.saves import save_game
 from siberia_experiments.play.seat import Option, SeatedGame
-from siberia_experiments.tournament.game import described
 
 PERSON = "person"  #: the name of a person's seat in records
 RECORD_ENDING, SAVE_ENDING = ".jsonl", ".save.json"

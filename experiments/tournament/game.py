@@ -25,11 +25,11 @@ from siberia_agents.registry import make_agent
 from siberia_env.errors import ConfigurationError, IllegalActionError, SiberiaError
 from siberia_env.game import States, Variant
 from siberia_env.position import Position
+from siberia_experiments.faults import described, shortened, shown_as
 from siberia_experiments.match import derived_seed
 
 T = TypeVar("T")
 
-LONGEST_REASON = 200  #: characters
 NOBODY = -1  #: in place of a seat or an entrant
 
 # Streams of random numbers under the tournament's seed.
@@ -150,30 +150,6 @@ class _Compiling(event.Listener):  # type: ignore[misc]
 
     def on_end(self, event: Any) -> None:
         self.clock.resume()
-
-
-def described(error: BaseException) -> str:
-    """What went wrong, in one line."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:  # an agent's own error may fail to tell its message
-        text = ""
-    name = type(error).__name__
-    return shortened(f"{name}: {text}" if text else name)
-
-
-def shown_as(answer: Any) -> str:
-    """An agent's answer in a message."""
-    try:
-        return repr(answer)
-    except Exception:  # an object of the agent's, or a number with too many digits to be written
-        return type(answer).__name__
-
-
-def shortened(text: str) -> str:
-    """`text` as a table can hold it: what can't be printed or encoded replaced, cut where it is too long."""
-    text = "".join(sign if sign.isprintable() else "?" for sign in text[: LONGEST_REASON + 1])
-    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 3] + "..."
 
 
 def over_time(move_seconds: float) -> str:

@@ -11,11 +11,10 @@ from siberia_env.core import engine
 from siberia_env.game import DOLLARS, Variant
 from siberia_env.record import Decision, describe, read_records
 from siberia_env.view import view_state
-from siberia_experiments.commands import next_lines
 from siberia_experiments.console import console, results_table
 from siberia_experiments.evaluate import alone_against, evaluate
 from siberia_experiments.record_games import record_games
-from siberia_experiments.training.display import TrainingDisplay
+from siberia_experiments.training.display import TrainingDisplay, next_lines
 from siberia_experiments.training.run import BASELINES, LOG_FOLDER, Training, TrainOptions, draw_curve
 
 EVALUATION_SEED = 1_000_000  # games that training has not been measured on

@@ -1,4 +1,4 @@
-"""What the command line shows while a training run goes on."""
+"""What the command line shows while a training run goes on, and at its end."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from rich.console import Group
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from siberia_agents.registry import spec_with_file
+from siberia_experiments.commands import command_line, path_word, rules_text
 from siberia_experiments.console import console, new_table, percent
 from siberia_experiments.training.run import Progress as RunProgress
+from siberia_experiments.training.run import Training
 
 
 class TrainingDisplay:
@@ -52,3 +55,21 @@ class TrainingDisplay:
         for point in self.points[-12:]:
             table.add_row(*point)
         return Group(table, self.bar, self.speed)
+
+
+def next_lines(training: Training) -> list[str]:
+    """What to do with the model of a finished run: commands for the games that it was trained for."""
+    options, model = training.options, training.model_path
+    spec = spec_with_file("learned", model)
+    if spec is None:
+        return [f"{model} is the trained policy. No agent can be named by this path: copy the file to another name."]
+    words = [options.game, "--players", str(options.num_players)]
+    if options.rules:
+        words += ["--rules", rules_text(options.rules)]
+    if options.components is not None:
+        words += ["--components", path_word(training.components_path)]
+    return [
+        f"{model} is the trained policy. To measure it, and to play against it:",
+        command_line("evaluate", *words, "--agents", f"{spec},greedy"),
+        command_line("play", *words, "--against", spec),
+    ]
