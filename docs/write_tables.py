@@ -305,12 +305,12 @@ def board_axes() -> str:
     return axes_table(
         (
             SEATS,
-            (board_box.SIDES, "sides", "the two sides of an exchange tile"),
+            (board_box.TILE_SIDES, "sides", "the two sides of an exchange tile"),
             (board_box.STEPS, "steps", "at most 1, 2, 3"),
             (NUM_RESOURCES, "resources", RESOURCES),
             (board_box.NUM_EXCHANGES, "exchanges", exchanges),
             (RESEARCH_COLUMNS, "counters at research", (*RESOURCES, "manager")),
-            (board_box.NUM_ACTIONS, "actions", board_box.ACTIONS),
+            (board_box.NUM_PANEL_ACTIONS, "actions", board_box.ACTIONS),
             (board_box.MOST_AREAS, "areas", areas),
             (board_box.NUM_PLACES, "places of a worker", f"the areas, then {code(board_box.START)}"),
             (board_box.NUM_KINDS - 1, "kinds with a resource", "the kinds of action counter but the last, `manager`"),

@@ -26,9 +26,9 @@ from siberia_env.board.actions import (
     LYING_ACTION,
     NUM_ACTIONS,
     PASS,
-    PAWN,
     PAWN_AREA,
     PAWN_EXCHANGE,
+    PAWN_RESERVE,
     PLACE_PERSON,
     PLACE_RESEARCH,
     PLACE_RESOURCE,
@@ -48,6 +48,7 @@ from siberia_env.board.components import (
     MANAGER_COUNTER,
     MOST_AREAS,
     NUM_EXCHANGES,
+    NUM_PANEL_ACTIONS,
     NUM_PLACES,
     PANEL_LIMIT,
     SALESMAN,
@@ -56,7 +57,6 @@ from siberia_env.board.components import (
     VLADIVOSTOK,
     WORKER,
 )
-from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.rules import (
     can_act,
     can_research,
@@ -318,7 +318,7 @@ def action_value(ruleset: Ruleset, state: State, player: int, action: int) -> fl
         return best_salesman_gain(ruleset, state, player)
     if action == WORKER:
         return WORKER_HOPE * left if state.pawns[player] > 0 else 0.0
-    for tile in range(NUM_BOARD_ACTIONS):
+    for tile in range(NUM_PANEL_ACTIONS):
         if may_take_tile(state, player, tile):
             return INVESTOR_HOPE * left
     return 0.0
@@ -392,7 +392,7 @@ def best_turn(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
 def best_wildcard(ruleset: Ruleset, state: State, player: int) -> int:
     """The action that a wildcard completes with the best value."""
     best, best_value = WILDCARD_NONE, 0.0
-    for action in range(1, NUM_BOARD_ACTIONS):
+    for action in range(1, NUM_PANEL_ACTIONS):
         if int(state.covered[player, action]) + int(state.tiles[player, action]) == SPACES - 1:
             value = action_value(ruleset, state, player, action)
             if value > best_value:
@@ -450,7 +450,7 @@ def best_salesman(ruleset: Ruleset, state: State, player: int, mask: Any) -> int
             best_card = -1
     if best_card >= 0:
         return best_card
-    return best_option(ruleset, state, player, mask, PAWN, EXCHANGE)
+    return best_option(ruleset, state, player, mask, PAWN_RESERVE, EXCHANGE)
 
 
 @kernel

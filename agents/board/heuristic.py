@@ -50,6 +50,7 @@ from siberia_env.board.components import (
     MOST_AREAS,
     MOST_CUBES,
     NUM_EXCHANGES,
+    NUM_PANEL_ACTIONS,
     NUM_PLACES,
     PANEL_LIMIT,
     SALESMAN,
@@ -58,7 +59,6 @@ from siberia_env.board.components import (
     VLADIVOSTOK,
     WORKER,
 )
-from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.rules import (
     can_act,
     can_research,
@@ -461,7 +461,7 @@ def tile_worth(state: State, player: int, action: int) -> float:
 def investor_value(state: State, player: int, left: float) -> float:
     """What the investor would bring: the best tile that can be taken."""
     best = 0.0
-    for action in range(NUM_BOARD_ACTIONS):
+    for action in range(NUM_PANEL_ACTIONS):
         if may_take_tile(state, player, action):
             best = max(best, tile_worth(state, player, action))
     return best * left
@@ -568,11 +568,11 @@ def best_placing(ruleset: Ruleset, state: State, player: int) -> int:
     the one before.
     """
     left, first = time_left(ruleset, state), int(state.placed)
-    spaces = stack_array(NUM_BOARD_ACTIONS, np.int64)
+    spaces = stack_array(NUM_PANEL_ACTIONS, np.int64)
     found = stack_array(NUM_RESOURCES, np.int64)
     persons = stack_array(PERSON_VALUES, np.float64)
     sales = stack_array(SALE_VALUES, np.float64)
-    for action in range(NUM_BOARD_ACTIONS):
+    for action in range(NUM_PANEL_ACTIONS):
         spaces[action] = int(state.covered[player, action]) + int(state.tiles[player, action])
         spaces[action] += int(state.planned[player, action])
     for resource in range(NUM_RESOURCES):
@@ -751,7 +751,7 @@ def best_wildcard(ruleset: Ruleset, state: State, player: int) -> int:
     """The action that a wildcard completes with the best value (B16)."""
     left = time_left(ruleset, state)
     best, best_value = WILDCARD_NONE, 0.0
-    for action in range(1, NUM_BOARD_ACTIONS):
+    for action in range(1, NUM_PANEL_ACTIONS):
         if int(state.covered[player, action]) + int(state.tiles[player, action]) == SPACES - 1:
             value = action_value(ruleset, state, player, action, left)
             if value > best_value:

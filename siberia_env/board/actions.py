@@ -22,52 +22,52 @@ from siberia_env.board.components import (
     MOST_AREAS,
     NUM_EXCHANGES,
     NUM_KINDS,
+    NUM_PANEL_ACTIONS,
     NUM_PLACES,
-    SIDES,
     START,
+    TILE_SIDES,
     UNUSED_AREA,
     Components,
 )
-from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.state import CHOOSE_SIDE, State
 from siberia_env.common.components import NUM_RESOURCES, RESOURCES
 
 #: B23: the counters that can lie at each action, as (action, kind): its own, and managers (B16).
 LYING: tuple[tuple[int, int], ...] = tuple(
     (action, kind)
-    for action in range(NUM_BOARD_ACTIONS)
+    for action in range(NUM_PANEL_ACTIONS)
     for kind in range(NUM_KINDS)
     if kind == MANAGER_COUNTER or action == 1 + kind // NUM_RESOURCES or action == GAS + kind % NUM_RESOURCES
 )
 NUM_LYING = len(LYING)
 LYING_ACTION = np.array([action for action, _ in LYING], np.int8)
 LYING_KIND = np.array([kind for _, kind in LYING], np.int8)
-LYING_NUMBER = np.full((NUM_BOARD_ACTIONS, NUM_KINDS), -1, np.int8)  #: -1 where the kind can't lie at the action
+LYING_NUMBER = np.full((NUM_PANEL_ACTIONS, NUM_KINDS), -1, np.int8)  #: -1 where the kind can't lie at the action
 LYING_NUMBER[LYING_ACTION, LYING_KIND] = np.arange(NUM_LYING)
 
 SIDE = 0  #: `side <exchange>`, tile by tile
-PLACE_RESEARCH = SIDE + SIDES * EXCHANGE_TILES
+PLACE_RESEARCH = SIDE + TILE_SIDES * EXCHANGE_TILES
 PLACE_PERSON = PLACE_RESEARCH + 1
 PLACE_RESOURCE = PLACE_PERSON + 1
 PASS = PLACE_RESOURCE + 1
 ACT = PASS + 1  #: `act <action>`
-RESOURCE = ACT + NUM_BOARD_ACTIONS  #: `resource <resource>`
+RESOURCE = ACT + NUM_PANEL_ACTIONS  #: `resource <resource>`
 AREA = RESOURCE + NUM_RESOURCES  #: `area <area>`
 WILDCARD = AREA + MOST_AREAS  #: `wildcard <action>`, without the manager's own
-WILDCARD_NONE = WILDCARD + NUM_BOARD_ACTIONS - 1
+WILDCARD_NONE = WILDCARD + NUM_PANEL_ACTIONS - 1
 FROM = WILDCARD_NONE + 1  #: `from <area>`, with Vladivostok last
 TO = FROM + NUM_PLACES  #: `to <area>`
 STOP = TO + MOST_AREAS
-PAWN = STOP + 1  #: `pawn reserve`, `pawn <exchange>`, `pawn <area>`, with Vladivostok last
-PAWN_EXCHANGE = PAWN + 1
+PAWN_RESERVE = STOP + 1  #: `pawn reserve`, `pawn <exchange>`, `pawn <area>`, with Vladivostok last
+PAWN_EXCHANGE = PAWN_RESERVE + 1
 PAWN_AREA = PAWN_EXCHANGE + NUM_EXCHANGES
 EXCHANGE = PAWN_AREA + NUM_PLACES  #: `exchange <exchange>`
 CARD = EXCHANGE + NUM_EXCHANGES  #: `card <resource>`
 TILE = CARD + NUM_RESOURCES  #: `tile <action>`
-DISCARD_COUNTER = TILE + NUM_BOARD_ACTIONS  #: `discard <action> <counter>`, in the order of LYING
+DISCARD_COUNTER = TILE + NUM_PANEL_ACTIONS  #: `discard <action> <counter>`, in the order of LYING
 NUM_ACTIONS = DISCARD_COUNTER + NUM_LYING
 
-NUM_PAWN_PLACES = EXCHANGE - PAWN
+NUM_PAWN_PLACES = EXCHANGE - PAWN_RESERVE
 
 
 def choices(components: Components, sides: Sequence[int] | None = None) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -137,7 +137,7 @@ def other_names(components: Components) -> dict[str, int]:
     """Map the other names that actions can have in play to their numbers."""
     numbers: dict[str, int] = {}
     general = action_names(components)
-    for side in range(SIDES):
+    for side in range(TILE_SIDES):
         for number, name in enumerate(_names(components, (side,) * EXCHANGE_TILES)):
             if name != general[number]:
                 numbers[name] = number

@@ -38,7 +38,7 @@ PAIRS = tuple(f"{resource}/{person}" for person in PERSONS for resource in RESOU
 KINDS = (*PAIRS, "manager")  #: the kinds of action counters, in the order in which they are placed (B12)
 
 NUM_PERSONS = len(PERSONS)
-NUM_ACTIONS = len(ACTIONS)
+NUM_PANEL_ACTIONS = len(ACTIONS)
 NUM_KINDS = len(KINDS)
 MANAGER, LOGISTICIAN, SALESMAN, WORKER, INVESTOR, GAS = range(6)  #: B1: action numbers on the panel
 MANAGER_COUNTER = NUM_KINDS - 1  #: B2: the only kind without a resource
@@ -58,9 +58,9 @@ EMPTY_RESERVES_TO_END = 3  #: B24
 START = "Vladivostok"  #: B6
 FIRST_EXCHANGE = "Frankfurt"  #: B5
 EXCHANGE_TILES = 5  #: B5
-SIDES = 2  #: B5: the sides of an exchange tile
+TILE_SIDES = 2  #: B5: the sides of an exchange tile
 NUM_EXCHANGES = 1 + EXCHANGE_TILES  #: B5: the exchanges in play
-ALL_EXCHANGES = 1 + EXCHANGE_TILES * SIDES  #: B5: the exchanges in the box
+ALL_EXCHANGES = 1 + EXCHANGE_TILES * TILE_SIDES  #: B5: the exchanges in the box
 
 # Limits of a component file (B7). Action numbers, states and observations have room for the largest values.
 FEWEST_AREAS, MOST_AREAS = 2, 16
@@ -231,8 +231,8 @@ def _check_exchanges(tables: Mapping[str, Any]) -> tuple[dict[str, tuple[int, ..
     for number, tile in enumerate(given):
         path = f"exchange_tiles[{number}]"
         sides = _check_names(tile, path)
-        if len(sides) != SIDES:
-            raise ConfigurationError(f"{path}: expected the exchanges on its {SIDES} sides; got {tile!r}")
+        if len(sides) != TILE_SIDES:
+            raise ConfigurationError(f"{path}: expected the exchanges on its {TILE_SIDES} sides; got {tile!r}")
         for side, exchange in enumerate(sides):
             if exchange not in prices:
                 raise ConfigurationError(f"{path}[{side}]: no exchange {exchange!r} in the table of exchanges")
@@ -356,7 +356,7 @@ RULESET = np.dtype(
             ("areas_to_end", "i4"),  # B24: the number of exhausted areas that ends the game
             ("num_counters", "i4"),  # B2: in all
             ("counters", "i4", (NUM_KINDS,)),  # how many of each kind
-            ("tiles", "i4", (NUM_ACTIONS,)),  # how many for each action
+            ("tiles", "i4", (NUM_PANEL_ACTIONS,)),  # how many for each action
             ("cubes", "i4", (NUM_RESOURCES,)),  # how many of each resource
             ("price", "i4", (ALL_EXCHANGES, NUM_RESOURCES)),  # in thousands; Frankfurt, then both sides of each tile
             ("card_price", "i4", (NUM_RESOURCES,)),  # B25: in thousands

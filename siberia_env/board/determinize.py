@@ -7,8 +7,8 @@ from typing import Any
 from siberia_env.board.components import (
     COUNTERS_DRAWN,
     MOST_TILES,
+    NUM_PANEL_ACTIONS,
 )
-from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.rules import (
     draw_six,
     into_bag,
@@ -47,7 +47,7 @@ def draw_others_anew(ruleset: Ruleset, state: State, player: int) -> None:
             for index in range(COUNTERS_DRAWN):
                 into_bag(state, int(state.drawn[other, index]))
                 state.plan[other, index] = NOT_PLACED
-            for action in range(NUM_BOARD_ACTIONS):
+            for action in range(NUM_PANEL_ACTIONS):
                 state.planned[other, action] = 0
     for other in range(ruleset.num_players):
         if other != player:
@@ -68,7 +68,7 @@ def draw_others_anew(ruleset: Ruleset, state: State, player: int) -> None:
 def shuffle_tiles_anew(ruleset: Ruleset, state: State) -> None:
     """B29: the stack holds the tiles that lie neither face up nor on a panel, in any order."""
     size = 0
-    for action in range(NUM_BOARD_ACTIONS):
+    for action in range(NUM_PANEL_ACTIONS):
         left = int(ruleset.tiles[action]) - int(state.face_up[action])
         for player in range(MAX_PLAYERS):
             left -= int(state.tiles[player, action])

@@ -28,7 +28,7 @@ from siberia_env.board.components import (
     INVESTOR,
     KINDS,
     MANAGER_COUNTER,
-    SIDES,
+    TILE_SIDES,
     TILES_FACE_UP,
     WORKER,
     Components,
@@ -286,7 +286,7 @@ def _check_setup_outcome(variant: Variant, given: Any) -> list[int]:
         if (found := order[cubes : cubes + tiles].count(action)) != count:
             raise ConfigurationError(f"force: expected {wanted}, of which {count} are for {name}; got {found}")
     for tile, side in enumerate(order[cubes + tiles :]):
-        possible = [int(ruleset.given_sides[tile])] if ruleset.sides == GIVEN_SIDES else list(range(SIDES))
+        possible = [int(ruleset.given_sides[tile])] if ruleset.sides == GIVEN_SIDES else list(range(TILE_SIDES))
         if side not in possible:
             raise ConfigurationError(f"force: expected {wanted}; tile {tile} shows side {possible}; got {side}")
     return order

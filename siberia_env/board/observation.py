@@ -24,16 +24,16 @@ from siberia_env.board.components import (
     MANAGER,
     MANAGER_COUNTER,
     MOST_AREAS,
-    NUM_ACTIONS,
     NUM_EXCHANGES,
     NUM_KINDS,
+    NUM_PANEL_ACTIONS,
     NUM_PERSONS,
     NUM_PLACES,
     PANEL_LIMIT,
     PAWNS,
-    SIDES,
     SPACES,
     STEPS,
+    TILE_SIDES,
     TILES_FACE_UP,
     VLADIVOSTOK,
 )
@@ -104,7 +104,7 @@ BLOCKS: tuple[Block, ...] = (
     Block("yield", (MAX_PLAYERS, NUM_RESOURCES), "all", AREA_UNIT, "what if: cubes lying where the seat has a worker"),
     Block(
         "needs",
-        (MAX_PLAYERS, NUM_ACTIONS),
+        (MAX_PLAYERS, NUM_PANEL_ACTIONS),
         "observer",
         SPACES,
         "what if: counters that each action still needs; own counters count as soon as they are placed, those of "
@@ -135,7 +135,7 @@ BLOCKS: tuple[Block, ...] = (
     Block("prices", (NUM_EXCHANGES, NUM_RESOURCES), "all", PRICE_UNIT, "active prices, thousands; 0: not traded"),
     Block(
         "side_prices",
-        (SIDES, NUM_RESOURCES),
+        (TILE_SIDES, NUM_RESOURCES),
         "all",
         PRICE_UNIT,
         "prices on the two sides of the tile whose side is chosen next (B9)",
@@ -152,7 +152,7 @@ BLOCKS: tuple[Block, ...] = (
     Block("salesmen", (MAX_PLAYERS, NUM_EXCHANGES), "all", PAWNS, "salesmen by exchange"),
     Block("pawns", (MAX_PLAYERS,), "all", PAWNS, "pawns in reserve"),
     Block("panel", (NUM_LYING,), "observer", SPACES, "own counters on the panel by action and kind, new ones included"),
-    Block("tiles", (MAX_PLAYERS, NUM_ACTIONS), "all", 1, "1 if an investment tile lies at the action"),
+    Block("tiles", (MAX_PLAYERS, NUM_PANEL_ACTIONS), "all", 1, "1 if an investment tile lies at the action"),
     Block("surplus", (MAX_PLAYERS,), "all", PANEL_LIMIT + COUNTERS_DRAWN, "counters on the panel"),
     Block(
         "research",
@@ -173,7 +173,7 @@ BLOCKS: tuple[Block, ...] = (
     ),
     Block("unseen_managers", (1,), "observer", MANAGER_UNIT, "manager counters among them"),
     Block("bag", (1,), "all", BAG_UNIT, "counters in the bag"),
-    Block("face_up", (NUM_ACTIONS,), "all", TILES_FACE_UP, "investment tiles face up, by action"),
+    Block("face_up", (NUM_PANEL_ACTIONS,), "all", TILES_FACE_UP, "investment tiles face up, by action"),
     Block("tile_stack", (1,), "all", TILE_STACK_UNIT, "investment tiles in the stack"),
     Block("scores", (MAX_PLAYERS,), "all", SCORE_UNIT, "money, thousands"),
     Block(
@@ -232,8 +232,10 @@ HIDDEN_BLOCKS: tuple[Block, ...] = (
         COUNTERS_DRAWN,
         "before all have placed: new counters, seat 0 first",
     ),
-    Block("planned", (MAX_PLAYERS, NUM_ACTIONS), "nobody", SPACES, "and how many of them are placed at each action"),
-    Block("next_tiles", (NEXT_TILES, NUM_ACTIONS), "nobody", 1, "top of the tile stack, one-hot"),
+    Block(
+        "planned", (MAX_PLAYERS, NUM_PANEL_ACTIONS), "nobody", SPACES, "and how many of them are placed at each action"
+    ),
+    Block("next_tiles", (NEXT_TILES, NUM_PANEL_ACTIONS), "nobody", 1, "top of the tile stack, one-hot"),
 )
 
 SIZE = sum(block.size for block in BLOCKS)
@@ -250,7 +252,7 @@ HIDDEN_AT = block_offsets(HIDDEN_BLOCKS)
 # Where the observer's counters are shown: no jumps that depend on their kinds. Columns: EMPTY, then the kinds.
 # Unsigned numbers, because such an index can't count from an array's end: nothing asks whether it does.
 _COLUMNS = 1 + NUM_KINDS
-PANEL_PLACE = np.full((NUM_ACTIONS, _COLUMNS), SPARE, np.uint16)  #: by action
+PANEL_PLACE = np.full((NUM_PANEL_ACTIONS, _COLUMNS), SPARE, np.uint16)  #: by action
 UNSEEN_PLACE = np.full(_COLUMNS, SPARE, np.uint16)
 NEW_PLACE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.uint16)  #: by where the counter is planned to go
 TO_PLACE_RESOURCE = np.full((AT_RESOURCE + 1, _COLUMNS), SPARE, np.uint16)  #: its resource, while it is to be placed
@@ -267,7 +269,9 @@ for _kind in range(NUM_KINDS):
         NEW_PLACE[AT_RESOURCE, 1 + _kind] = PANEL_PLACE[GAS + _kind % NUM_RESOURCES, 1 + _kind]
         TO_PLACE_RESOURCE[NOT_PLACED, 1 + _kind] = AT.to_place + GAS + _kind % NUM_RESOURCES
 
-SPACES_AT_SEAT = np.array([[0] * NUM_ACTIONS, [SPACES] * NUM_ACTIONS], np.int8)  #: of a seat that is empty, taken
+SPACES_AT_SEAT = np.array(
+    [[0] * NUM_PANEL_ACTIONS, [SPACES] * NUM_PANEL_ACTIONS], np.int8
+)  #: of a seat that is empty, taken
 
 
 @kernel
@@ -295,8 +299,8 @@ def _trade(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
         copy_row(quantities, AT.raise_ + index, prices, NUM_RESOURCES)
         exceed_row(quantities, AT.raise_ + index, state.best_price[player], NUM_RESOURCES)
     if state.phase == CHOOSE_SIDE:
-        row = 1 + SIDES * int(state.sides_chosen)
-        for side in range(SIDES):
+        row = 1 + TILE_SIDES * int(state.sides_chosen)
+        for side in range(TILE_SIDES):
             copy_row(quantities, AT.side_prices + side * NUM_RESOURCES, ruleset.price[row + side], NUM_RESOURCES)
 
 
@@ -331,11 +335,11 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
         copy_row(quantities, AT.best_price + index, state.best_price[other], NUM_RESOURCES)
         copy_row(quantities, AT.workers + seat * NUM_PLACES, state.workers[other], NUM_PLACES)
         copy_row(quantities, AT.salesmen + seat * NUM_EXCHANGES, state.salesmen[other], NUM_EXCHANGES)
-        index = seat * NUM_ACTIONS
-        copy_row(quantities, AT.tiles + index, state.tiles[other], NUM_ACTIONS)
-        copy_row(quantities, AT.needs + index, SPACES_AT_SEAT[int(present)], NUM_ACTIONS)
-        subtract_row(quantities, AT.needs + index, state.tiles[other], NUM_ACTIONS)
-        subtract_row(quantities, AT.needs + index, state.covered[other], NUM_ACTIONS)
+        index = seat * NUM_PANEL_ACTIONS
+        copy_row(quantities, AT.tiles + index, state.tiles[other], NUM_PANEL_ACTIONS)
+        copy_row(quantities, AT.needs + index, SPACES_AT_SEAT[int(present)], NUM_PANEL_ACTIONS)
+        subtract_row(quantities, AT.needs + index, state.tiles[other], NUM_PANEL_ACTIONS)
+        subtract_row(quantities, AT.needs + index, state.covered[other], NUM_PANEL_ACTIONS)
         copy_row(quantities, AT.research + seat * RESEARCH_COLUMNS, state.research[other], RESEARCH_COLUMNS)
         quantities[AT.pawns + seat] = state.pawns[other]
         quantities[AT.surplus + seat] = state.counters[other]
@@ -358,12 +362,12 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
 @kernel_part
 def _counters(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
     """The own panel with what is planned for it, the own new counters, the bag as far as it is known; the tiles."""
-    for action in range(NUM_ACTIONS):
+    for action in range(NUM_PANEL_ACTIONS):
         first = int(PANEL_PLACE[action, 1 + int(state.panel[player, action, 0])])
         second = int(PANEL_PLACE[action, 1 + int(state.panel[player, action, 1])])
         quantities[second] = 1
         quantities[first] = 1 + (first == second)
-    copy_row(quantities, AT.face_up, state.face_up, NUM_ACTIONS)
+    copy_row(quantities, AT.face_up, state.face_up, NUM_PANEL_ACTIONS)
     copy_row(quantities, AT.unseen_counters, state.bag, NUM_KINDS)
     if state.phase == PLACE:
         _new_counters(state, player, quantities)
@@ -377,7 +381,7 @@ def _new_counters(state: State, player: int, quantities: Any) -> None:
     for other in range(MAX_PLAYERS):
         for index in range(COUNTERS_DRAWN):
             quantities[int(UNSEEN_PLACE[1 + int(state.drawn[other, index])])] += other != player
-    subtract_row(quantities, AT.needs, state.planned[player], NUM_ACTIONS)
+    subtract_row(quantities, AT.needs, state.planned[player], NUM_PANEL_ACTIONS)
     placed = 0
     for index in range(COUNTERS_DRAWN):
         kind, where = int(state.drawn[player, index]), int(state.plan[player, index])
@@ -418,10 +422,10 @@ def observe_hidden(ruleset: Ruleset, state: State, observation: Any) -> None:
         for player in range(ruleset.num_players):
             for index in range(COUNTERS_DRAWN):
                 observation[HIDDEN_AT.drawn + player * NUM_KINDS + int(state.drawn[player, index])] += 1
-            for action in range(NUM_ACTIONS):
-                observation[HIDDEN_AT.planned + player * NUM_ACTIONS + action] = state.planned[player, action]
+            for action in range(NUM_PANEL_ACTIONS):
+                observation[HIDDEN_AT.planned + player * NUM_PANEL_ACTIONS + action] = state.planned[player, action]
     for depth in range(min(NEXT_TILES, int(state.tile_stack_size))):
         action = int(state.tile_stack[int(state.tile_stack_size) - 1 - depth])
-        observation[HIDDEN_AT.next_tiles + depth * NUM_ACTIONS + action] = 1
+        observation[HIDDEN_AT.next_tiles + depth * NUM_PANEL_ACTIONS + action] = 1
     for index in range(HIDDEN_SCALES.shape[0]):
         observation[index] = scaled(observation[index], HIDDEN_SCALES[index])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from siberia_env.board.actions import PAWN
+from siberia_env.board.actions import PAWN_RESERVE
 from siberia_env.board.components import (
     ACTIONS,
     COUNTERS_DRAWN,
@@ -23,9 +23,9 @@ from siberia_env.board.components import (
     NUM_KINDS,
     PANEL_LIMIT,
     PERSONS,
-    SIDES,
     SPACES,
     START,
+    TILE_SIDES,
     VLADIVOSTOK,
     Components,
     all_exchanges,
@@ -256,8 +256,8 @@ def _trade(ruleset: Ruleset, state: State, components: Components, viewer: int |
             row = exchange_row(state, exchange)
             table.append([box[row], *_prices(ruleset.price[row]), salesmen])
         else:  # B9: show both sides until one is chosen
-            first = 1 + SIDES * (exchange - 1)
-            table += [[f"{box[row]} ?", *_prices(ruleset.price[row]), ""] for row in range(first, first + SIDES)]
+            first = 1 + TILE_SIDES * (exchange - 1)
+            table += [[f"{box[row]} ?", *_prices(ruleset.price[row]), ""] for row in range(first, first + TILE_SIDES)]
     rules_after = [0, len(table) - 1]
     if ruleset.salesman_cards:
         holders = ["-" if owner == NOBODY else _short_name(int(owner), viewer) for owner in state.card_owner]
@@ -408,7 +408,7 @@ def _decision(state: State, components: Components, names: tuple[str, ...], view
 
 def _pawn_place(state: State, names: tuple[str, ...]) -> str:
     """Name the place where the chosen pawn stands: the reserve, an exchange or an area."""
-    place = names[PAWN + int(state.origin)].removeprefix("pawn ")
+    place = names[PAWN_RESERVE + int(state.origin)].removeprefix("pawn ")
     return "the reserve" if place == "reserve" else place
 
 

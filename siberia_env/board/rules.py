@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from siberia_env.board.actions import (
-    PAWN,
     PAWN_AREA,
     PAWN_EXCHANGE,
+    PAWN_RESERVE,
 )
 from siberia_env.board.components import (
     CHOOSE_SIDES,
@@ -30,18 +30,18 @@ from siberia_env.board.components import (
     MOST_AREAS,
     NUM_EXCHANGES,
     NUM_KINDS,
+    NUM_PANEL_ACTIONS,
     NUM_PLACES,
     PANEL_LIMIT,
     PAWNS,
     SALESMAN,
-    SIDES,
     SPACES,
     STEPS,
+    TILE_SIDES,
     TILES_FACE_UP,
     VLADIVOSTOK,
     WORKER,
 )
-from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.state import (
     AT_PERSON,
     AT_RESEARCH,
@@ -183,7 +183,7 @@ def lowest(areas: int) -> int:
 def lay_tiles(ruleset: Ruleset, state: State) -> None:
     """Put all investment tiles on their stack, unshuffled."""
     size = 0
-    for action in range(NUM_BOARD_ACTIONS):
+    for action in range(NUM_PANEL_ACTIONS):
         for _ in range(ruleset.tiles[action]):
             state.tile_stack[size] = action
             size += 1
@@ -209,13 +209,13 @@ def set_up(ruleset: Ruleset, state: State) -> None:
 @kernel
 def may_choose_side(state: State, number: int) -> bool:
     """B9: tile by tile, one of its two sides."""
-    return number // SIDES == state.sides_chosen
+    return number // TILE_SIDES == state.sides_chosen
 
 
 @kernel
 def choose_side(state: State, number: int) -> None:
     """B9: an exchange tile shows the chosen side from now on."""
-    state.side[number // SIDES] = number % SIDES
+    state.side[number // TILE_SIDES] = number % TILE_SIDES
     state.sides_chosen += 1
     if state.sides_chosen == EXCHANGE_TILES:
         open_trade(state)
@@ -352,7 +352,7 @@ def carry_out_plan(state: State, player: int) -> None:
             column = RESEARCH_MANAGERS if kind == MANAGER_COUNTER else kind % NUM_RESOURCES
             state.research[player, column] += 1
             state.research_size[player] += 1
-    for action in range(NUM_BOARD_ACTIONS):
+    for action in range(NUM_PANEL_ACTIONS):
         state.planned[player, action] = 0
 
 
@@ -553,21 +553,21 @@ def may_move_from(state: State, player: int, place: int) -> bool:
 @kernel
 def move_from(state: State, place: int) -> None:
     """B17: the next step starts here."""
-    state.origin = PAWN_AREA - PAWN + place
+    state.origin = PAWN_AREA - PAWN_RESERVE + place
     state.phase = MOVE_TO
 
 
 @kernel
 def may_move_to(state: State, area: int) -> bool:
     """B17: an adjacent open area, exhausted ones passed through at no cost."""
-    return (int(state.steps[int(state.origin) - (PAWN_AREA - PAWN)]) >> area) & 1 == 1
+    return (int(state.steps[int(state.origin) - (PAWN_AREA - PAWN_RESERVE)]) >> area) & 1 == 1
 
 
 @kernel
 def move_to(ruleset: Ruleset, state: State, area: int) -> None:
     """B17: one worker, one step."""
     player = int(state.player)
-    worker_away(state, player, int(state.origin) - (PAWN_AREA - PAWN))
+    worker_away(state, player, int(state.origin) - (PAWN_AREA - PAWN_RESERVE))
     worker_to(state, player, area)
     state.origin = NOTHING
     state.steps_left -= 1
@@ -614,9 +614,9 @@ def may_take_pawn(state: State, player: int, place: int) -> bool:
     """Whether an own pawn is at `place`: 0 the reserve, then the exchanges, the areas and Vladivostok."""
     if place == 0:
         return state.pawns[player] > 0
-    if place < PAWN_AREA - PAWN:
-        return state.salesmen[player, place - (PAWN_EXCHANGE - PAWN)] > 0
-    return state.workers[player, place - (PAWN_AREA - PAWN)] > 0
+    if place < PAWN_AREA - PAWN_RESERVE:
+        return state.salesmen[player, place - (PAWN_EXCHANGE - PAWN_RESERVE)] > 0
+    return state.workers[player, place - (PAWN_AREA - PAWN_RESERVE)] > 0
 
 
 @kernel
@@ -624,10 +624,10 @@ def pawn_away(state: State, player: int, place: int) -> None:
     """A pawn leaves `place`, numbered as in `may_take_pawn`."""
     if place == 0:
         state.pawns[player] -= 1
-    elif place < PAWN_AREA - PAWN:
-        state.salesmen[player, place - (PAWN_EXCHANGE - PAWN)] -= 1
+    elif place < PAWN_AREA - PAWN_RESERVE:
+        state.salesmen[player, place - (PAWN_EXCHANGE - PAWN_RESERVE)] -= 1
     else:
-        worker_away(state, player, place - (PAWN_AREA - PAWN))
+        worker_away(state, player, place - (PAWN_AREA - PAWN_RESERVE))
 
 
 @kernel
@@ -640,7 +640,7 @@ def take_pawn(state: State, place: int) -> None:
 @kernel
 def may_choose_exchange(state: State, exchange: int) -> bool:
     """B18: any exchange but the one the pawn comes from."""
-    return state.origin != PAWN_EXCHANGE - PAWN + exchange
+    return state.origin != PAWN_EXCHANGE - PAWN_RESERVE + exchange
 
 
 @kernel
@@ -695,7 +695,7 @@ def begin_worker(ruleset: Ruleset, state: State, player: int) -> None:
 @kernel
 def may_recall_pawn(state: State, player: int, place: int) -> bool:
     """B19: from an exchange or an area, Vladivostok excepted."""
-    return place != PAWN_AREA - PAWN + VLADIVOSTOK and may_take_pawn(state, player, place)
+    return place != PAWN_AREA - PAWN_RESERVE + VLADIVOSTOK and may_take_pawn(state, player, place)
 
 
 @kernel
@@ -720,7 +720,7 @@ def may_take_tile(state: State, player: int, action: int) -> bool:
 @kernel
 def begin_investor(ruleset: Ruleset, state: State, player: int) -> None:
     """B20: choose a tile, if there is one to choose."""
-    for action in range(NUM_BOARD_ACTIONS):
+    for action in range(NUM_PANEL_ACTIONS):
         if may_take_tile(state, player, action):
             state.phase = TAKE_TILE
             return
@@ -744,7 +744,7 @@ def exchange_row(state: State, exchange: int) -> int:
     """The row of the active side of an exchange in the ruleset's table of prices (B5)."""
     if exchange == 0:
         return 0
-    return 1 + SIDES * (exchange - 1) + int(state.side[exchange - 1])
+    return 1 + TILE_SIDES * (exchange - 1) + int(state.side[exchange - 1])
 
 
 @kernel

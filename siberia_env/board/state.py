@@ -16,9 +16,9 @@ from siberia_env.board.components import (
     COUNTERS_DRAWN,
     EXCHANGE_TILES,
     MOST_TILES,
-    NUM_ACTIONS,
     NUM_EXCHANGES,
     NUM_KINDS,
+    NUM_PANEL_ACTIONS,
     NUM_PLACES,
     SPACES,
 )
@@ -78,7 +78,7 @@ STATE = np.dtype(
                 ("passed", "i1"),  # set of the players who have passed (B13)
                 ("placed", "i1"),  # counters that the player on turn has placed (B12)
                 ("resource", "i1"),  # B15: of the cube to be placed; NOTHING
-                ("origin", "i1"),  # B17, B18: where the chosen pawn stands (`rules.pawn_place`); NOTHING
+                ("origin", "i1"),  # B17, B18: where the chosen pawn stands, counted from actions.PAWN_RESERVE
                 ("steps_left", "i1"),  # B17
                 ("truncated", "i1"),  # B24: 1 if the round limit ended the game
                 ("exhausted", "i1"),  # running: number of exhausted areas
@@ -90,19 +90,23 @@ STATE = np.dtype(
                 ("workers", "i1", (MAX_PLAYERS, NUM_PLACES)),  # by area, Vladivostok last
                 ("salesmen", "i1", (MAX_PLAYERS, NUM_EXCHANGES)),
                 ("best_price", "i1", (MAX_PLAYERS, NUM_RESOURCES)),  # running: open to the player (B21); 0: none
-                ("panel", "i1", (MAX_PLAYERS, NUM_ACTIONS, SPACES)),  # kind on the space; EMPTY
-                ("covered", "i1", (MAX_PLAYERS, NUM_ACTIONS)),  # running: counters on the spaces of the action
-                ("tiles", "i1", (MAX_PLAYERS, NUM_ACTIONS)),  # 1 where an investment tile lies
+                ("panel", "i1", (MAX_PLAYERS, NUM_PANEL_ACTIONS, SPACES)),  # kind on the space; EMPTY
+                ("covered", "i1", (MAX_PLAYERS, NUM_PANEL_ACTIONS)),  # running: counters on the spaces of the action
+                ("tiles", "i1", (MAX_PLAYERS, NUM_PANEL_ACTIONS)),  # 1 where an investment tile lies
                 ("counters", "i1", (MAX_PLAYERS,)),  # running: on the panel's spaces
                 ("research", "i1", (MAX_PLAYERS, RESEARCH_COLUMNS)),  # counters still to be resolved (B15)
                 ("research_size", "i1", (MAX_PLAYERS,)),  # counters lying at research; 0 once it has begun
                 ("drawn", "i1", (MAX_PLAYERS, COUNTERS_DRAWN)),  # kinds drawn this round, sorted (B12)
                 ("plan", "i1", (MAX_PLAYERS, COUNTERS_DRAWN)),  # where each of them goes: NOT_PLACED .. AT_RESOURCE
-                ("planned", "i1", (MAX_PLAYERS, NUM_ACTIONS)),  # running: planned for the action; 0 after the reveal
+                (
+                    "planned",
+                    "i1",
+                    (MAX_PLAYERS, NUM_PANEL_ACTIONS),
+                ),  # running: planned for the action; 0 after the reveal
                 ("card_owner", "i1", (NUM_RESOURCES,)),  # B25: player, or NOBODY
                 ("side", "i1", (EXCHANGE_TILES,)),  # B9: active side, 0 or 1
                 ("sides_chosen", "i1"),  # B9: number of tiles whose side is settled
-                ("face_up", "i1", (NUM_ACTIONS,)),  # investment tiles face up, by action
+                ("face_up", "i1", (NUM_PANEL_ACTIONS,)),  # investment tiles face up, by action
                 ("tile_stack", "i1", (MOST_TILES,)),  # actions, the top tile last; stale above the size
                 ("unused", "i1", (3,)),  # to a whole number of 8 bytes
             ],

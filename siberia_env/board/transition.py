@@ -20,7 +20,7 @@ from siberia_env.board.actions import (
     LYING_NUMBER,
     NUM_ACTIONS,
     PASS,
-    PAWN,
+    PAWN_RESERVE,
     PLACE_RESEARCH,
     RESOURCE,
     SIDE,
@@ -39,12 +39,12 @@ from siberia_env.board.components import (
     MANAGER,
     MOST_AREAS,
     NUM_EXCHANGES,
+    NUM_PANEL_ACTIONS,
     NUM_PLACES,
     RANDOM_SIDES,
-    SIDES,
     SPACES,
+    TILE_SIDES,
 )
-from siberia_env.board.components import NUM_ACTIONS as NUM_BOARD_ACTIONS
 from siberia_env.board.rules import (
     act,
     begin_placing,
@@ -142,7 +142,7 @@ def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
             count += allow(mask, action, may_place(state, player, int(state.placed), where))
     elif phase == TURN:
         count += allow(mask, PASS, True)
-        for action in range(NUM_BOARD_ACTIONS):
+        for action in range(NUM_PANEL_ACTIONS):
             count += allow(mask, ACT + action, can_act(state, player, action))
     elif phase == CHOOSE_AREA:
         for area in range(MOST_AREAS):
@@ -152,7 +152,7 @@ def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
             count += allow(mask, RESOURCE + resource, can_research(state, resource))
     elif phase == PUT_WILDCARD:
         count += allow(mask, WILDCARD_NONE, True)
-        for action in range(1, NUM_BOARD_ACTIONS):
+        for action in range(1, NUM_PANEL_ACTIONS):
             count += allow(mask, WILDCARD + action - 1, may_put_wildcard(state, player, action))
     elif phase == MOVE_FROM:
         count += allow(mask, STOP, True)
@@ -162,21 +162,21 @@ def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
         for area in range(MOST_AREAS):
             count += allow(mask, TO + area, may_move_to(state, area))
     elif phase == TAKE_PAWN:
-        for place in range(EXCHANGE - PAWN):
-            count += allow(mask, PAWN + place, may_take_pawn(state, player, place))
+        for place in range(EXCHANGE - PAWN_RESERVE):
+            count += allow(mask, PAWN_RESERVE + place, may_take_pawn(state, player, place))
         for resource in range(NUM_RESOURCES):
             count += allow(mask, CARD + resource, may_take_card(ruleset, state, player, resource))
     elif phase == CHOOSE_EXCHANGE:
         for exchange in range(NUM_EXCHANGES):
             count += allow(mask, EXCHANGE + exchange, may_choose_exchange(state, exchange))
     elif phase == RECALL_PAWN:
-        for place in range(EXCHANGE - PAWN):
-            count += allow(mask, PAWN + place, may_recall_pawn(state, player, place))
+        for place in range(EXCHANGE - PAWN_RESERVE):
+            count += allow(mask, PAWN_RESERVE + place, may_recall_pawn(state, player, place))
     elif phase == TAKE_TILE:
-        for action in range(NUM_BOARD_ACTIONS):
+        for action in range(NUM_PANEL_ACTIONS):
             count += allow(mask, TILE + action, may_take_tile(state, player, action))
     elif phase == DISCARD:
-        for action in range(NUM_BOARD_ACTIONS):
+        for action in range(NUM_PANEL_ACTIONS):
             for space in range(SPACES):
                 kind = int(state.panel[player, action, space])
                 if kind != EMPTY:
@@ -184,7 +184,7 @@ def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
                     count += mask[number] == 0
                     mask[number] = 1
     elif phase == CHOOSE_SIDE:
-        for number in range(SIDES * EXCHANGE_TILES):
+        for number in range(TILE_SIDES * EXCHANGE_TILES):
             count += allow(mask, SIDE + number, may_choose_side(state, number))
     return count
 
@@ -217,11 +217,11 @@ def apply(ruleset: Ruleset, state: State, action: int) -> None:
         if action >= CARD:
             take_card(ruleset, state, action - CARD)
         else:
-            take_pawn(state, action - PAWN)
+            take_pawn(state, action - PAWN_RESERVE)
     elif phase == CHOOSE_EXCHANGE:
         send_salesman(ruleset, state, action - EXCHANGE)
     elif phase == RECALL_PAWN:
-        recall_pawn(ruleset, state, action - PAWN)
+        recall_pawn(ruleset, state, action - PAWN_RESERVE)
     elif phase == TAKE_TILE:
         take_tile(ruleset, state, action - TILE)
     elif phase == DISCARD:
@@ -270,11 +270,11 @@ def is_legal(ruleset: Ruleset, state: State, action: int) -> bool:
     if phase == TAKE_PAWN:
         if CARD <= action < TILE:
             return may_take_card(ruleset, state, player, action - CARD)
-        return PAWN <= action < EXCHANGE and may_take_pawn(state, player, action - PAWN)
+        return PAWN_RESERVE <= action < EXCHANGE and may_take_pawn(state, player, action - PAWN_RESERVE)
     if phase == CHOOSE_EXCHANGE:
         return EXCHANGE <= action < CARD and may_choose_exchange(state, action - EXCHANGE)
     if phase == RECALL_PAWN:
-        return PAWN <= action < EXCHANGE and may_recall_pawn(state, player, action - PAWN)
+        return PAWN_RESERVE <= action < EXCHANGE and may_recall_pawn(state, player, action - PAWN_RESERVE)
     if phase == TAKE_TILE:
         return TILE <= action < DISCARD_COUNTER and may_take_tile(state, player, action - TILE)
     if phase == DISCARD and DISCARD_COUNTER <= action < NUM_ACTIONS:
@@ -305,7 +305,7 @@ def resolve(ruleset: Ruleset, state: State) -> None:
         shuffle(state, state.tile_stack, int(state.tile_stack_size))
         for tile in range(EXCHANGE_TILES):
             if ruleset.sides == RANDOM_SIDES:
-                state.side[tile] = draw_below(state, SIDES)
+                state.side[tile] = draw_below(state, TILE_SIDES)
             elif ruleset.sides == GIVEN_SIDES:
                 state.side[tile] = ruleset.given_sides[tile]
         set_up(ruleset, state)

@@ -21,15 +21,15 @@ from siberia_env.board.components import (
     LOGISTICIAN,
     MANAGER,
     MANAGER_COUNTER,
-    NUM_ACTIONS,
     NUM_EXCHANGES,
     NUM_KINDS,
+    NUM_PANEL_ACTIONS,
     NUM_PLACES,
     PANEL_LIMIT,
     PAWNS,
-    SIDES,
     SPACES,
     STEPS,
+    TILE_SIDES,
     TILES_FACE_UP,
     VLADIVOSTOK,
 )
@@ -210,7 +210,7 @@ def check_turn(ruleset: Any, state: Any) -> int:
             blank = blank and state.research[other, column] == 0
         for index in range(COUNTERS_DRAWN):
             blank = blank and state.drawn[other, index] == EMPTY and state.plan[other, index] == NOT_PLACED
-        for action in range(NUM_ACTIONS):
+        for action in range(NUM_PANEL_ACTIONS):
             blank = blank and state.covered[other, action] == 0 and state.tiles[other, action] == 0
             blank = blank and state.planned[other, action] == 0
             for space in range(SPACES):
@@ -279,7 +279,7 @@ def check_end(ruleset: Any, state: Any) -> int:
 def check_drawn(ruleset: Any, state: Any) -> int:
     """The six counters of each player, what is planned for them, and what waits for research."""
     players, phase = int(ruleset.num_players), int(state.phase)
-    planned, called_for = stack_array(NUM_ACTIONS, np.int64), stack_array(COLUMNS, np.int64)
+    planned, called_for = stack_array(NUM_PANEL_ACTIONS, np.int64), stack_array(COLUMNS, np.int64)
     for player in range(players):
         for index in range(COUNTERS_DRAWN):
             kind = int(state.drawn[player, index])
@@ -309,7 +309,7 @@ def check_drawn(ruleset: Any, state: Any) -> int:
                     return BoardInvariant.PLAN
             elif where != NOT_PLACED:
                 return BoardInvariant.PLAN
-        for action in range(NUM_ACTIONS):
+        for action in range(NUM_PANEL_ACTIONS):
             planned[action] = 0
         for column in range(COLUMNS):
             called_for[column] = 0
@@ -323,7 +323,7 @@ def check_drawn(ruleset: Any, state: Any) -> int:
                 planned[MANAGER if kind == MANAGER_COUNTER else LOGISTICIAN + kind // NUM_RESOURCES] += 1
             else:
                 planned[GAS + kind % NUM_RESOURCES] += 1
-        for action in range(NUM_ACTIONS):
+        for action in range(NUM_PANEL_ACTIONS):
             if state.planned[player, action] != (planned[action] if phase == PLACE else 0):
                 return BoardInvariant.PLANNED
 
@@ -358,7 +358,7 @@ def check_counters(ruleset: Any, state: Any) -> int:
         return BoardInvariant.BAG_SIZE
     for player in range(players):
         together = 0
-        for action in range(NUM_ACTIONS):
+        for action in range(NUM_PANEL_ACTIONS):
             covered = 0
             for space in range(SPACES):
                 kind = int(state.panel[player, action, space])
@@ -443,7 +443,7 @@ def check_pieces(ruleset: Any, state: Any) -> int:
     players, areas = int(ruleset.num_players), int(ruleset.num_areas)
     for tile in range(EXCHANGE_TILES):
         side = int(state.side[tile])
-        if not 0 <= side < SIDES or (tile >= state.sides_chosen and side != 0):
+        if not 0 <= side < TILE_SIDES or (tile >= state.sides_chosen and side != 0):
             return BoardInvariant.SIDES
         if ruleset.sides == GIVEN_SIDES and side != ruleset.given_sides[tile]:
             return BoardInvariant.SIDES
@@ -458,7 +458,7 @@ def check_pieces(ruleset: Any, state: Any) -> int:
     rows = stack_array(NUM_EXCHANGES, np.int64)  # of the active sides in the table of prices
     rows[0] = 0
     for tile in range(EXCHANGE_TILES):
-        rows[1 + tile] = 1 + SIDES * tile + int(state.side[tile])
+        rows[1 + tile] = 1 + TILE_SIDES * tile + int(state.side[tile])
     for player in range(players):
         pawns = int(state.pawns[player])
         if pawns < 0:
@@ -493,8 +493,8 @@ def check_pieces(ruleset: Any, state: Any) -> int:
         if state.money[player] < 0:
             return BoardInvariant.MONEY
     face_up = 0
-    tiles = stack_array(NUM_ACTIONS, np.int64)
-    for action in range(NUM_ACTIONS):
+    tiles = stack_array(NUM_PANEL_ACTIONS, np.int64)
+    for action in range(NUM_PANEL_ACTIONS):
         tiles[action] = state.face_up[action]
         face_up += int(state.face_up[action])
         if state.face_up[action] < 0:
@@ -504,10 +504,10 @@ def check_pieces(ruleset: Any, state: Any) -> int:
                 return BoardInvariant.TILES
             tiles[action] += int(state.tiles[player, action])
     for depth in range(state.tile_stack_size):
-        if not 0 <= state.tile_stack[depth] < NUM_ACTIONS:
+        if not 0 <= state.tile_stack[depth] < NUM_PANEL_ACTIONS:
             return BoardInvariant.TILES
         tiles[int(state.tile_stack[depth])] += 1
-    for action in range(NUM_ACTIONS):
+    for action in range(NUM_PANEL_ACTIONS):
         if tiles[action] != ruleset.tiles[action]:
             return BoardInvariant.TILES
     if state.phase == CHOOSE_SIDE:
@@ -601,7 +601,7 @@ def check_step(ruleset: Any, before: Any, after: Any, action: int, ledger: Any, 
                 left = place != VLADIVOSTOK and (emptied >> place) & 1 == 1
                 same &= left | (after.workers[other, place] == before.workers[other, place])
             if phase != PLACE:
-                for number in range(NUM_ACTIONS):
+                for number in range(NUM_PANEL_ACTIONS):
                     same &= after.covered[other, number] == before.covered[other, number]
                     for space in range(SPACES):
                         same &= after.panel[other, number, space] == before.panel[other, number, space]
@@ -610,16 +610,16 @@ def check_step(ruleset: Any, before: Any, after: Any, action: int, ledger: Any, 
 
     # B20: tiles stay where they lie; the next one comes from the top of the stack.
     for other in range(players):
-        for number in range(NUM_ACTIONS):
+        for number in range(NUM_PANEL_ACTIONS):
             taken = other == player and action == TILE + number
             if int(after.tiles[other, number]) - int(before.tiles[other, number]) != taken:
                 return BoardInvariant.TILES_STAY
     if phase != CHOOSE_SIDE:
         turned = int(before.tile_stack_size) - int(after.tile_stack_size)
-        taking = TILE <= action < TILE + NUM_ACTIONS
+        taking = TILE <= action < TILE + NUM_PANEL_ACTIONS
         if turned != (taking and before.tile_stack_size > 0):
             return BoardInvariant.TOP_TILE
-        for number in range(NUM_ACTIONS):
+        for number in range(NUM_PANEL_ACTIONS):
             shown = int(before.face_up[number]) - (action == TILE + number)
             if turned == 1 and before.tile_stack[after.tile_stack_size] == number:
                 shown += 1
@@ -654,7 +654,7 @@ def check_step(ruleset: Any, before: Any, after: Any, action: int, ledger: Any, 
     tally[WILDCARDS_PUT] += WILDCARD <= action < WILDCARD_NONE
     tally[WILDCARDS_WAIVED] += action == WILDCARD_NONE
     tally[RECALLED] += phase == RECALL_PAWN
-    tally[TILES_TAKEN] += TILE <= action < TILE + NUM_ACTIONS
+    tally[TILES_TAKEN] += TILE <= action < TILE + NUM_PANEL_ACTIONS
     tally[EMPTY_TILE_STACK] += after.tile_stack_size == 0
     if phase == TAKE_PAWN and CARD <= action < TILE:
         tally[CARDS_TAKEN] += before.card_owner[action - CARD] != NOBODY

@@ -27,7 +27,7 @@ from siberia_agents.interface import Agent
 from siberia_agents.random_agent import RandomAgent
 from siberia_env import vector
 from siberia_env.board.actions import PLACE_RESEARCH
-from siberia_env.board.components import GAS, LOGISTICIAN, MANAGER, MANAGER_COUNTER, NUM_ACTIONS, SPACES
+from siberia_env.board.components import GAS, LOGISTICIAN, MANAGER, MANAGER_COUNTER, NUM_PANEL_ACTIONS, SPACES
 from siberia_env.board.game import GAME
 from siberia_env.board.state import AT_RESEARCH, CHOOSE_SIDE, DRAW, PLACE
 from siberia_env.common.components import NUM_RESOURCES
@@ -108,8 +108,8 @@ def slow_placing(table: Table) -> int:
             elif place == 1:
                 spaces[MANAGER if kind == MANAGER_COUNTER else LOGISTICIAN + kind // NUM_RESOURCES] += 1
             else:
-                spaces[NUM_ACTIONS if kind == MANAGER_COUNTER else GAS + kind % NUM_RESOURCES] += 1
-        if max(spaces.values()) > SPACES or spaces[NUM_ACTIONS]:
+                spaces[NUM_PANEL_ACTIONS if kind == MANAGER_COUNTER else GAS + kind % NUM_RESOURCES] += 1
+        if max(spaces.values()) > SPACES or spaces[NUM_PANEL_ACTIONS]:
             continue
         total = manager_research * research[MANAGER_COUNTER]
         total += sum(persons[COUNTS * action + spaces[action]] for action in range(GAS))
