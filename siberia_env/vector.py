@@ -72,6 +72,10 @@ class Step:
             final_truncated=np.zeros(games, np.bool_),
         )
 
+    def rows(self) -> engine.Rows:
+        """The same arrays, for the kernels."""
+        return engine.Rows(*(getattr(self, name) for name in engine.Rows._fields))
+
 
 class VectorEnv:
     """A batch of games of one variant; see the module's text and `make`."""
@@ -125,20 +129,9 @@ class VectorEnv:
         step = self._step
         step.reward[:] = 0
         step.terminated[:] = False
+        slots, rows = self._slots(), step.rows()
         self._in_slices(
-            lambda start, stop: engine.deal_batch(
-                self.variant.rulesets,
-                self.states,
-                start,
-                stop,
-                self._seed,
-                self.episodes,
-                self.lengths,
-                step.observation,
-                step.mask,
-                step.num_legal,
-                step.player,
-            )
+            lambda start, stop: engine.deal_batch(self.variant.rulesets, slots, start, stop, self._seed, rows)
         )
         self._running = True
         return step
@@ -162,27 +155,10 @@ class VectorEnv:
         if out is not None:
             self._check_out(out)
             step.terminated[:] = True  # makes the loop clear every row's reward
+        slots, rows = self._slots(), step.rows()
         self._in_slices(
             lambda start, stop: engine.step_batch(
-                self.variant.rulesets,
-                self.states,
-                start,
-                stop,
-                chosen,
-                self._seed,
-                self.episodes,
-                self.lengths,
-                self.reward_kind,
-                step.observation,
-                step.mask,
-                step.num_legal,
-                step.player,
-                step.reward,
-                step.terminated,
-                step.final_scores,
-                step.final_winners,
-                step.final_length,
-                step.final_truncated,
+                self.variant.rulesets, slots, start, stop, chosen, self._seed, self.reward_kind, rows
             )
         )
         return step
@@ -240,7 +216,7 @@ class VectorEnv:
         step = self._step
         step.reward[:] = 0
         step.terminated[:] = False
-        engine.view_batch(self.variant.rulesets, self.states, step.observation, step.mask, step.num_legal, step.player)
+        engine.view_batch(self.variant.rulesets, self._slots(), step.rows())
         self._running = True
         return step
 
@@ -250,6 +226,10 @@ class VectorEnv:
             self._pool.shutdown()
             self._pool = None
             self._slices = [(0, self.num_envs)]
+
+    def _slots(self) -> engine.Slots:
+        """The games, for the kernels."""
+        return engine.Slots(self.states, self.episodes, self.lengths)
 
     def _played(self) -> tuple[Any, ...]:
         """What states of this environment depend on: the layout of the record, and the ruleset in force."""

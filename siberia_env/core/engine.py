@@ -6,7 +6,7 @@ run in several threads.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -249,73 +249,88 @@ def first_illegal(rulesets: Any, states: Any, actions: Any, start: int, stop: in
     return stop
 
 
+class Slots(NamedTuple):
+    """The games of a batch: their states, how many games each slot has seen, and the decisions of the present one."""
+
+    states: Any  #: [N]
+    episodes: Any  #: int64 [N]
+    lengths: Any  #: int64 [N]
+
+
+class Rows(NamedTuple):
+    """What a batch shows, a row a game: the arrays of a `siberia_env.vector.Step`, which tells what is in them."""
+
+    observation: Any
+    mask: Any
+    num_legal: Any
+    player: Any
+    reward: Any
+    terminated: Any
+    final_scores: Any
+    final_winners: Any
+    final_length: Any
+    final_truncated: Any
+
+
 @kernel_part
-def view_game(rulesets: Any, states: Any, i: int, observation: Any, mask: Any, num_legal: Any, player: Any) -> None:
-    """Write row `i` of a batch: whose turn, its mask and (unless `observation` has no columns) what it sees."""
-    ruleset, state = rulesets[0], states[i]
-    num_legal[i] = legal(ruleset, state, mask[i])
+def borrowed_slots(slots: Any) -> Any:
+    """The same slots, their arrays `borrowed`."""
+    return Slots(borrowed(slots.states), borrowed(slots.episodes), borrowed(slots.lengths))
+
+
+@kernel_part
+def borrowed_rows(rows: Any) -> Any:
+    """The same rows, their arrays `borrowed`."""
+    return Rows(
+        borrowed(rows.observation),
+        borrowed(rows.mask),
+        borrowed(rows.num_legal),
+        borrowed(rows.player),
+        borrowed(rows.reward),
+        borrowed(rows.terminated),
+        borrowed(rows.final_scores),
+        borrowed(rows.final_winners),
+        borrowed(rows.final_length),
+        borrowed(rows.final_truncated),
+    )
+
+
+@kernel_part
+def view_game(rulesets: Any, slots: Any, i: int, rows: Any) -> None:
+    """Write row `i` of a batch: whose turn, its mask and (unless observations have no columns) what it sees."""
+    ruleset, state = rulesets[0], slots.states[i]
+    rows.num_legal[i] = legal(ruleset, state, rows.mask[i])
     to_move = current_player(ruleset, state)
-    player[i] = to_move
-    if observation.shape[1] > 0:
-        observe(ruleset, state, to_move, observation[i])
+    rows.player[i] = to_move
+    if rows.observation.shape[1] > 0:
+        observe(ruleset, state, to_move, rows.observation[i])
 
 
 @kernel
-def view_batch(rulesets: Any, states: Any, observation: Any, mask: Any, num_legal: Any, player: Any) -> None:
+def view_batch(rulesets: Any, slots: Any, rows: Any) -> None:
     """Write every row of a batch."""
-    for i in range(states.shape[0]):
-        view_game(rulesets, states, i, observation, mask, num_legal, player)
+    for i in range(slots.states.shape[0]):
+        view_game(rulesets, slots, i, rows)
 
 
 @kernel
-def deal_batch(
-    rulesets: Any,
-    states: Any,
-    start: int,
-    stop: int,
-    seed: Any,
-    episodes: Any,
-    lengths: Any,
-    observation: Any,
-    mask: Any,
-    num_legal: Any,
-    player: Any,
-) -> None:
-    """Deal game `episodes[i]` of each slot and write the rows of the batch."""
+def deal_batch(rulesets: Any, slots: Any, start: int, stop: int, seed: Any, rows: Any) -> None:
+    """Deal game `episodes[i]` of each slot from `start` to `stop` - 1 and write their rows."""
     for i in range(start, stop):
-        deal(rulesets[0], states[i], mix(seed, i, episodes[i]))
-        lengths[i] = 0
-        view_game(rulesets, states, i, observation, mask, num_legal, player)
+        deal(rulesets[0], slots.states[i], mix(seed, i, slots.episodes[i]))
+        slots.lengths[i] = 0
+        view_game(rulesets, slots, i, rows)
 
 
 @kernel
 def step_batch(
-    rulesets: Any,
-    states: Any,
-    start: int,
-    stop: int,
-    actions: Any,
-    seed: Any,
-    episodes: Any,
-    lengths: Any,
-    reward_kind: int,
-    observation: Any,
-    mask: Any,
-    num_legal: Any,
-    player: Any,
-    reward: Any,
-    terminated: Any,
-    final_scores: Any,
-    final_winners: Any,
-    final_length: Any,
-    final_truncated: Any,
+    rulesets: Any, slots: Any, start: int, stop: int, actions: Any, seed: Any, reward_kind: int, rows: Any
 ) -> None:
     """Take a legal action in every game of the slice; a game that ends is booked and dealt anew at once."""
-    rulesets, states, actions, lengths = borrowed(rulesets), borrowed(states), borrowed(actions), borrowed(lengths)
-    observation, mask, num_legal = borrowed(observation), borrowed(mask), borrowed(num_legal)
-    player, reward, terminated, episodes = borrowed(player), borrowed(reward), borrowed(terminated), borrowed(episodes)
-    final_scores, final_winners = borrowed(final_scores), borrowed(final_winners)
-    final_length, final_truncated = borrowed(final_length), borrowed(final_truncated)
+    rulesets, actions = borrowed(rulesets), borrowed(actions)
+    slots, rows = borrowed_slots(slots), borrowed_rows(rows)
+    states, episodes, lengths, terminated = slots.states, slots.episodes, slots.lengths, rows.terminated
+    final_scores, final_winners, reward = rows.final_scores, rows.final_winners, rows.reward
     ruleset = rulesets[0]
     players = reward.shape[1]
     for i in range(start, stop):
@@ -331,12 +346,12 @@ def step_batch(
             scores(ruleset, state, final_scores[i])
             num_winners = winner_flags(final_scores[i], players, final_winners[i])
             reward_of(reward_kind, final_scores[i], final_winners[i], num_winners, players, reward[i])
-            final_length[i] = lengths[i]
-            final_truncated[i] = is_truncated(ruleset, state)
+            rows.final_length[i] = lengths[i]
+            rows.final_truncated[i] = is_truncated(ruleset, state)
             episodes[i] += 1
             lengths[i] = 0
             deal(ruleset, state, mix(seed, i, episodes[i]))
-        view_game(rulesets, states, i, observation, mask, num_legal, player)
+        view_game(rulesets, slots, i, rows)
 
 
 @kernel
