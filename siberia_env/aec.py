@@ -1,9 +1,9 @@
 """Any game of the suite as a PettingZoo AEC environment: one agent acts at a time.
 
-PettingZoo's usual stack of wrappers (orders, bounds, illegal actions) costs more than a whole game here, so
-`SiberiaAECEnv` keeps their promises itself, in their words. A step is one compiled call and a few attribute
-writes: rewards, terminations and the infos of agents whose turn it neither was nor is change only where they
-must.
+PettingZoo's usual stack of wrappers checks the order of the calls, the bounds of an action and its legality. The
+wrappers cost more than a whole game here, so `SiberiaAECEnv` makes the same checks itself, with the same messages. A
+step is one compiled call and a few attribute writes. It changes rewards, terminations and the infos of agents whose
+turn neither ends nor begins only where it must.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from siberia_env.game import Game, block_slices, find_game
 from siberia_env.position import Position
 from siberia_env.view import View
 
-ILLEGAL_REWARD = -1.0  #: for the offender, where an illegal action ends the game
-MOST_NAMED = 10  #: legal actions that an error names
+ILLEGAL_REWARD = -1.0  #: the offender's reward when an illegal action ends the game
+MOST_NAMED = 10  #: how many legal actions an error names at most
 RENDER_MODES = ("ansi", "human")
 
-#: Not to be had before the first `reset`, as `OrderEnforcingWrapper` has it.
+#: These attributes don't exist before the first `reset`, as with PettingZoo's `OrderEnforcingWrapper`.
 _AFTER_RESET = frozenset(
     (
         "agents",
@@ -53,20 +53,23 @@ _AFTER_RESET = frozenset(
 class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     """One game as a PettingZoo environment, for agents `player_0`, `player_1`, ... in the order of the seats.
 
-    An observation is a dict: `observation`, float32 [O], what the agent's seat sees, and `action_mask`, int8 [A],
-    all zero unless it is the agent's turn. `infos[agent]["action_mask"]` is the same array. Arrays that were
-    handed out are never written again. Rewards are paid once, when the game ends; then every info also holds
-    `scores` (agent to dollars), `winners` (agents) and `truncated` (whether the limit of turns or rounds ended
-    the game, which is a termination like any other). Game e (0, 1, ...) after `reset(seed=s)` is game e of slot 0 of a
-    `vector.VectorEnv` under the same seed.
+    An observation is a dict: `observation`, float32 [O], holds what the agent's seat sees, and `action_mask`, int8
+    [A], the legal actions. The mask is all zero unless it is the agent's turn. `infos[agent]["action_mask"]` is the
+    same array. The environment never writes again into an array that it has handed out.
 
-    A copy, a deep copy and a pickle go on from the same position with the same chances, on their own.
+    Rewards are paid once, when the game ends. Then every info also holds `scores` (agent to dollars), `winners`
+    (agents) and `truncated` (whether the limit of turns or rounds ended the game). Reaching that limit is a termination
+    like any other. Game e (0, 1, ...) after `reset(seed=s)` is game e of slot 0 of a `vector.VectorEnv` under the same
+    seed.
+
+    A copy, a deep copy and an unpickled environment each go on from the same position, independently of the original.
+    They meet the same chance outcomes.
 
     Attributes:
         variant: the game with its players, rules and components.
         observation_blocks: where each block lies in `observation`, by name.
         state_blocks: where each block lies in `state()`, by name.
-        seed: what the games are dealt from; None before the first `reset`.
+        seed: the seed of the games; None before the first `reset`.
         episode: number of the game under that seed; -1 before the first `reset`.
     """
 
@@ -91,21 +94,21 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         Args:
             game: `"card"` or `"board"`.
             num_players: 2 to 4.
-            rules: a mapping of the game's options; of the card game also an edition's name.
-            components: a component file, its content, or ready components.
+            rules: a mapping of the game's options, or for the card game an edition's name.
+            components: the path of a component file, its content, or a `Components` object.
             reward: `"win"`, `"margin"` or `"score"` (`engine.reward_of`).
-            render_mode: None; `"ansi"`: `render` returns a text; `"human"`: it is printed after every step.
-            illegal_action_ends: whether an illegal action ends the game, -1 for the offender and 0 for the others,
-                with a warning, instead of raising `IllegalActionError`.
+            render_mode: with `"ansi"`, `render` returns a text; with `"human"`, the text is printed after every step.
+            illegal_action_ends: whether an illegal action ends the game with a warning, -1 for the offender and 0 for
+                the others. Otherwise it raises `IllegalActionError`.
 
         Raises:
-            ConfigurationError: one of these is not to be had.
+            ConfigurationError: an option is invalid.
         """
         super().__init__()
         check_render_mode(render_mode)
         self.variant = find_game(game).variant(num_players, rules, components)
         self.render_mode = render_mode
-        engine.reward_number(reward)  # which raises if there is none
+        engine.reward_number(reward)  # raises if there is no such reward
         self.reward = reward
         self.illegal_action_ends = bool(illegal_action_ends)
         self.seed: int | None = None
@@ -119,17 +122,17 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
 
         self._position = Position.from_states(self.variant, self.variant.new_states())
         self._live = False  # whether a decision is due
-        self._player = 0  # the seat that takes it, what it sees, and what it may do
+        self._player = 0  # the seat that takes it; next, what it sees and what it may do
         self._observation = np.zeros(played.observation_size, np.float32)
         self._mask = np.zeros(played.num_actions, np.int8)
-        self._has_updated = False  # since `agent_iter` gave its last agent
+        self._has_updated = False  # whether `reset` or `step` was called since `agent_iter` gave its last agent
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._observation_size = played.observation_size
         self._num_actions = played.num_actions
         self._derive()
 
     def _derive(self) -> None:
-        """What every step needs of the variant and the position; a copy derives it anew."""
+        """Look up what every step needs of the variant and the position. A copy looks it up anew."""
         self._step_at = _fused_step(self.variant.game.state_dtype, self.variant.rulesets.dtype)
         self._states = self._position.states
         self._rulesets = self.variant.rulesets
@@ -167,14 +170,14 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal a game: the first one under `seed`, or the next one of the stream that is running.
+        """Deal a game: the first one under `seed`, or without a seed the next one under the current seed.
 
         Args:
-            seed: 0 .. 2**64 - 1. An environment that was never given one draws it from the operating system.
-            options: there are none; taken because PettingZoo passes them.
+            seed: 0 .. 2**64 - 1. An environment that was never given a seed draws one from the operating system.
+            options: ignored; PettingZoo passes them.
 
         Raises:
-            ConfigurationError: `seed` is no such number.
+            ConfigurationError: `seed` is not a whole number in that range.
         """
         if seed is not None:
             self.seed, self.episode = int(check_seed(seed)), 0
@@ -202,10 +205,10 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             self.render()
 
     def step(self, action: Any) -> None:
-        """Take the decision of `agent_selection`; None for an agent whose game is over.
+        """Take `action` for `agent_selection`. For an agent whose game is over, `action` is None.
 
         Raises:
-            ActionOutOfBoundsError: `action` is no whole number, or none of the action space.
+            ActionOutOfBoundsError: `action` is not a whole number, or not in the action space.
             IllegalActionError: the action is not legal now (unless an illegal action ends the game), or the game is
                 over. The game stays as it was.
             AssertionError: before the first `reset`.
@@ -239,7 +242,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             self.render()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What `agent` sees, on turn or not: `observation` float32 [O] and `action_mask` int8 [A].
+        """What `agent` sees, whether or not it is on turn: `observation` float32 [O] and `action_mask` int8 [A].
 
         Raises:
             ConfigurationError: there is no such agent.
@@ -274,7 +277,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         """The agents in the order in which they have to act, until all are done or `max_iter` have acted.
 
         Raises:
-            AssertionError: before the first `reset`; while iterating, without a `step` or `reset` in between.
+            AssertionError: before the first `reset`, or if the loop called neither `step` nor `reset` for an agent.
         """
         if self.episode < 0:
             EnvLogger.error_agent_iter_before_reset()
@@ -289,7 +292,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             yield self.agent_selection
 
     def state(self) -> NDArray[np.float32]:
-        """Everything, for centralised critics: what seat 0 sees, then what nobody sees; float32 (`state_blocks`).
+        """The whole state, for centralised critics: what seat 0 sees, then what nobody sees; float32 (`state_blocks`).
 
         Raises:
             AssertionError: before the first `reset`.
@@ -302,11 +305,11 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return state
 
     def render(self) -> str | None:
-        """Show the table as the seat on turn sees it; once the game is over, everything.
+        """Show the table as the seat on turn sees it. Once the game is over, show everything.
 
         Returns:
-            The text with the render mode `"ansi"`; None with `"human"` (it is printed), or without one (then there
-            is a warning).
+            The text, if the render mode is `"ansi"`. None, if it is `"human"` (which prints the text) or None (with a
+            warning).
 
         Raises:
             AssertionError: before the first `reset`.
@@ -323,7 +326,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there is nothing to close."""
 
     # ------------------------------------------------------------ beyond PettingZoo
 
@@ -337,7 +340,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return np.flatnonzero(self._mask).tolist() if self._live else []
 
     def action_name(self, action: int) -> str:
-        """The name of `action` in logs and records: in the board game an exchange is called by its active side.
+        """The name of `action` in logs and records. In the board game an exchange is named after its active side.
 
         Raises:
             ActionOutOfBoundsError: there is no such action.
@@ -348,7 +351,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return self._names()[number]
 
     def action_number(self, name: str) -> int:
-        """The number of the action called `name`, or called so in some state.
+        """The number of the action that is called `name` always, or in some state.
 
         Raises:
             ConfigurationError: no action has that name.
@@ -356,7 +359,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return self.variant.action_number(name)
 
     def as_text(self, agent: str | None) -> str:
-        """The table as `agent` sees it, in plain text; None sees everything.
+        """The table as `agent` sees it, in plain text; for None, all of it.
 
         Raises:
             ConfigurationError: there is no such agent.
@@ -367,7 +370,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return str(self._position) if agent is None else self._position.observation_string(self._seat(agent))
 
     def view(self) -> View:
-        """The decision of `agent_selection` as the suite's agents are shown it: `agent.act(env.view())`.
+        """The decision of `agent_selection` as the suite's agents take it: `agent.act(env.view())`.
 
         Raises:
             ConfigurationError: no decision is due.
@@ -412,7 +415,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         )
 
     def _names(self) -> tuple[str, ...]:
-        """Every action's name in the game as it stands; before the first one, the names for any state."""
+        """Every action's name in the current state; before the first game, the names for any state."""
         if self.episode < 0:
             return self.variant.action_names
         return self._position.action_names()
@@ -427,7 +430,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         )
 
     def _step_without_decision(self, action: Any) -> None:
-        """A step before the first game, after the last agent, or of an agent whose game is over."""
+        """Handle a step before the first game, after the last agent, or of an agent whose game is over."""
         if self.episode < 0:
             EnvLogger.error_step_before_reset()
         self._has_updated = True
@@ -446,12 +449,12 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         self._was_dead_step(None)
 
     def _finish(self) -> None:
-        """Book the end of a game."""
+        """End the game with the rewards and winners of the final position."""
         winners = [self.possible_agents[seat] for seat in self._position.winners()]
         self._end(self._position.returns(self.reward), winners, self._position.is_truncated())
 
     def _end(self, rewards: list[float], winners: list[str], truncated: bool) -> None:
-        """All agents are done. After an illegal action there are no winners, and the scores are those of now."""
+        """Mark all agents as done. After an illegal action nobody has won, and the scores are the current ones."""
         self._live = False
         dollars = dict(zip(self.agents, self._position.scores(), strict=True))
         self.rewards = dict(zip(self.agents, rewards, strict=True))
@@ -471,13 +474,13 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     # ------------------------------------------------------------ copies
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy needs, independent of this environment; what never changes is shared."""
+        """What a copy needs to go on independently. The copy shares only what never changes."""
         state = dict(self.__dict__)
         del state["_step_at"], state["_rulesets"], state["_states"]  # derived again
         state["_position"] = self._position.clone()
         for name in ("observation_spaces", "action_spaces", "state_space"):
             if name in state:
-                state[name] = copy.deepcopy(state[name])  # they draw samples from generators of their own
+                state[name] = copy.deepcopy(state[name])  # each draws samples from its own generator
         for name in ("agents", "rewards", "_cumulative_rewards", "terminations", "truncations"):
             if name in state:
                 state[name] = copy.copy(state[name])
@@ -500,7 +503,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Reached only by what is missing: what `reset` makes, before the first one."""
+            """Explain a missing attribute. Before the first `reset` these are the attributes that `reset` makes."""
             if name in _AFTER_RESET:
                 raise AttributeError(f"{name} cannot be accessed before reset")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -508,10 +511,10 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
 
 @cache
 def _fused_step(state_dtype: np.dtype[Any], ruleset_dtype: np.dtype[Any]) -> Callable[..., int]:
-    """`engine.step_at` for these records, called from Python without a look at its arguments' types.
+    """`engine.step_at`, compiled for these records. A call from Python skips the look at its arguments' types.
 
-    numba finds the compiled version by the types of the arguments, at every call: of a step through this file
-    that would be a tenth. The types never change here.
+    Otherwise numba finds the compiled version by the types of the arguments, at every call. That would take a tenth
+    of a step through this file, and the types never change here.
     """
     if PLAIN_PYTHON:
         return engine.step_at
@@ -525,18 +528,18 @@ def _fused_step(state_dtype: np.dtype[Any], ruleset_dtype: np.dtype[Any]) -> Cal
 
 
 def register_with_pettingzoo(game: str) -> None:
-    """Make `game` known to `pettingzoo.make("aec", "siberia/<game>_v0")`, where PettingZoo has that (from 1.27 on)."""
+    """Register `game` for `pettingzoo.make("aec", "siberia/<game>_v0")`, if PettingZoo has that (from 1.27 on)."""
     if hasattr(pettingzoo, "register"):
         pettingzoo.register("aec", f"siberia/{game}_v0", entry_point=f"siberia_env.{game}_v0:env")
 
 
 def check_render_mode(render_mode: str | None) -> None:
-    """Raise `RenderModeError` unless there is such a render mode; None is one that shows nothing."""
+    """Raise `RenderModeError` unless the render mode exists. None is valid, and shows nothing."""
     if render_mode is not None and render_mode not in RENDER_MODES:
         raise RenderModeError(f"render_mode: no {render_mode!r}; there are {', '.join(RENDER_MODES)}")
 
 
 def _box(blocks: tuple[Any, ...]) -> spaces.Box:
-    """The space of the flat vector of `blocks`."""
+    """The space of the flat vector that `blocks` make up."""
     low = np.concatenate([np.full(block.size, -1.0 if block.signed else 0.0, np.float32) for block in blocks])
     return spaces.Box(low, np.ones_like(low))

@@ -1,6 +1,6 @@
 """Siberia, the board game, for PettingZoo: `board_v0.env()`, `board_v0.raw_env()`.
 
-Importing this module also registers the game for `pettingzoo.make("aec", "siberia/board_v0")`, where PettingZoo
+Importing this module also registers the game for `pettingzoo.make("aec", "siberia/board_v0")`, if PettingZoo
 has that (from 1.27 on).
 """
 
@@ -22,22 +22,23 @@ def env(
     reward: str = "win",
     render_mode: str | None = None,
 ) -> SiberiaAECEnv:
-    """The board game; an illegal action ends it, -1 for the offender and 0 for the others, with a warning.
+    """The board game. An illegal action ends it with a warning: -1 for the offender and 0 for the others.
 
     Args:
         num_players: 2 to 4.
-        rules: a mapping of options. `sides` of the five exchange tiles (B9): `"choose"` (default; the starting player
-            does), `"random"`, or a list of five exchanges. `salesman_cards`: whether to play with them (B25).
-            `max_rounds`: a game ends after so many, 60 unless given (B24).
-        components: a component file, its content, or ready components; None for the box with the suite's own map and
-            prices.
-        reward: paid once, at the end. `"win"`: with w = 1/k for each of k winners and 0 for the others,
-            (n w - 1)/(n - 1). `"margin"`: own score less the mean of the others', in units of 10 000 dollars.
-            `"score"`: the own score, in thousands of dollars.
-        render_mode: None; `"ansi"`: `render()` returns a text; `"human"`: it is printed after every step.
+        rules: a mapping of options. `sides` are the active sides of the five exchange tiles (B9): `"choose"` (default;
+            the starting player chooses them), `"random"`, or a list of five exchanges. `salesman_cards` says whether to
+            play with salesman cards (B25). `max_rounds` is the number of rounds after which a game ends, 60 by default
+            (B24).
+        components: the path of a component file, its content, or a `Components` object; None for the box with the
+            suite's own map and prices.
+        reward: what each of the n players is paid once, at the end. `"win"`: (n w - 1)/(n - 1), where w is 1/k for
+            each of k winners and 0 for the others. `"margin"`: the player's score less the mean of the others' scores,
+            in units of 10 000 dollars. `"score"`: the player's score, in thousands of dollars.
+        render_mode: with `"ansi"`, `render()` returns a text; with `"human"`, the text is printed after every step.
 
     Raises:
-        ConfigurationError: one of these is not to be had.
+        ConfigurationError: an option is invalid.
     """
     return SiberiaAECEnv("board", num_players, rules, components, reward, render_mode, illegal_action_ends=True)
 
@@ -50,10 +51,10 @@ def raw_env(
     reward: str = "win",
     render_mode: str | None = None,
 ) -> SiberiaAECEnv:
-    """The board game; an illegal action raises `IllegalActionError` and changes nothing. Options as for `env`.
+    """The board game. An illegal action raises `IllegalActionError` and changes nothing. It has the options of `env`.
 
     Raises:
-        ConfigurationError: one of the options is not to be had.
+        ConfigurationError: an option is invalid.
     """
     return SiberiaAECEnv("board", num_players, rules, components, reward, render_mode)
 

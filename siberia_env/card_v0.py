@@ -1,6 +1,6 @@
 """Siberia: The Card Game for PettingZoo: `card_v0.env()`, `card_v0.raw_env()`.
 
-Importing this module also registers the game for `pettingzoo.make("aec", "siberia/card_v0")`, where PettingZoo
+Importing this module also registers the game for `pettingzoo.make("aec", "siberia/card_v0")`, if PettingZoo
 has that (from 1.27 on).
 """
 
@@ -22,19 +22,19 @@ def env(
     reward: str = "win",
     render_mode: str | None = None,
 ) -> SiberiaAECEnv:
-    """The card game; an illegal action ends it, -1 for the offender and 0 for the others, with a warning.
+    """The card game. An illegal action ends it with a warning: -1 for the offender and 0 for the others.
 
     Args:
         num_players: 2 to 4.
         rules: an edition's name (`"dlp"`, `"oya"`, `"digital"`) or a mapping of options (`edition`, `max_turns`).
-        components: a component file, its content, or ready components; None for the box as published.
-        reward: paid once, at the end. `"win"`: with w = 1/k for each of k winners and 0 for the others,
-            (n w - 1)/(n - 1). `"margin"`: own score less the mean of the others', in units of 10 000 dollars.
-            `"score"`: the own score, in thousands of dollars.
-        render_mode: None; `"ansi"`: `render()` returns a text; `"human"`: it is printed after every step.
+        components: the path of a component file, its content, or a `Components` object; None for the published box.
+        reward: what each of the n players is paid once, at the end. `"win"`: (n w - 1)/(n - 1), where w is 1/k for
+            each of k winners and 0 for the others. `"margin"`: the player's score less the mean of the others' scores,
+            in units of 10 000 dollars. `"score"`: the player's score, in thousands of dollars.
+        render_mode: with `"ansi"`, `render()` returns a text; with `"human"`, the text is printed after every step.
 
     Raises:
-        ConfigurationError: one of these is not to be had.
+        ConfigurationError: an option is invalid.
     """
     return SiberiaAECEnv("card", num_players, rules, components, reward, render_mode, illegal_action_ends=True)
 
@@ -47,10 +47,10 @@ def raw_env(
     reward: str = "win",
     render_mode: str | None = None,
 ) -> SiberiaAECEnv:
-    """The card game; an illegal action raises `IllegalActionError` and changes nothing. Options as for `env`.
+    """The card game. An illegal action raises `IllegalActionError` and changes nothing. It has the options of `env`.
 
     Raises:
-        ConfigurationError: one of the options is not to be had.
+        ConfigurationError: an option is invalid.
     """
     return SiberiaAECEnv("card", num_players, rules, components, reward, render_mode)
 

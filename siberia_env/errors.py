@@ -1,6 +1,6 @@
-"""What can go wrong at the suite's own doors, one class a kind.
+"""The errors that the suite raises, one class for each kind.
 
-Each is a `ValueError`, but for `MissingExtraError`, which is an `ImportError`.
+Each is a `ValueError`, except `MissingExtraError`, which is an `ImportError`.
 """
 
 from __future__ import annotations
@@ -9,35 +9,35 @@ from siberia_env.installation import install_command
 
 
 class SiberiaError(ValueError):
-    """Base of every error the suite raises for input it can't use."""
+    """The base class of the errors that the suite raises for input it can't use."""
 
 
 class ConfigurationError(SiberiaError):
-    """A player count, a rule option or a component table that no game can be set up with."""
+    """An argument is invalid, such as a player count, a rule option or a component table."""
 
 
 class RenderModeError(ConfigurationError, TypeError):
-    """A render mode that an environment does not have.
+    """An environment does not have the render mode.
 
-    A `TypeError` too: `make_vec_env` of stable-baselines3 asks every environment for `"rgb_array"`, and does without
-    only where that raises a `TypeError`.
+    This is a `TypeError` too: `make_vec_env` of stable-baselines3 asks every environment for `"rgb_array"`, and goes on
+    without it only if that raises a `TypeError`.
     """
 
 
 class IllegalActionError(SiberiaError):
-    """An action the rules don't allow now, or that is no action at all. The state is as it was."""
+    """The rules don't allow the action now, or it is no action at all. The state stays as it was."""
 
 
 class ActionOutOfBoundsError(IllegalActionError, AssertionError):
-    """What was given as an action is none: an `AssertionError` too, as with PettingZoo's `AssertOutOfBoundsWrapper`."""
+    """There is no such action. An `AssertionError` too, as PettingZoo's `AssertOutOfBoundsWrapper` raises."""
 
 
 class RecordError(SiberiaError):
-    """A game record that is damaged, edited, or of another format. The message starts with the line number."""
+    """A game record is damaged, edited or of another format. The message starts with the line number."""
 
 
 class ModelError(SiberiaError):
-    """A saved model that is damaged, or was made for another game, player count or version."""
+    """A saved model is damaged, or was made for another game, player count or version."""
 
 
 class MissingExtraError(ImportError):
@@ -45,7 +45,7 @@ class MissingExtraError(ImportError):
 
 
 def missing_extra(extra: str, purpose: str, missing: str | None) -> MissingExtraError:
-    """The one sentence a user needs when an optional dependency is absent."""
+    """The error that tells how to install the optional extra that `purpose` needs."""
     return MissingExtraError(
         f"{purpose} needs the optional extra {extra!r} ({missing or 'a package'} is not installed): "
         + install_command(extra),

@@ -1,6 +1,6 @@
-"""Any game of the suite as a Gymnasium environment: one seat learns, the others are played inside `step`.
+"""Any game of the suite as a Gymnasium environment: one seat learns, and `step` plays the others.
 
-`gymnasium.make("siberia/Card-v0", num_players=3)` or `"siberia/Board-v0"` after `import siberia_env`.
+After `import siberia_env`, make one with `gymnasium.make("siberia/Card-v0", num_players=3)` or `"siberia/Board-v0"`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ Observation: TypeAlias = dict[str, NDArray[Any]]
 class SiberiaEnv(gymnasium.Env[Observation, Any]):
     """One seat's game against given opponents.
 
-    An observation is a dict: `observation`, float32 [O], and `action_mask`, int8 [A]: what the learner's seat sees
-    when it is its turn, or (with an all-zero mask) at the end. The reward comes at the end of the game. An illegal
-    action of the learner ends the game with -1 and a warning. The limit of turns or rounds is a termination;
-    nothing is ever truncated. Infos hold `action_mask` and `seat`, and at the end `scores`, `winners` and `truncated`
-    as with `SiberiaAECEnv`. The games are those of a `SiberiaAECEnv` with the same seed.
+    An observation is a dict: `observation`, float32 [O], and `action_mask`, int8 [A]. It shows what the learner's seat
+    sees on its turn, or at the end of the game, with an all-zero mask. The reward comes at the end of the game. An
+    illegal action of the learner ends the game with a reward of -1 and a warning. A game that reaches the limit of
+    turns or rounds is terminated; `step` never reports a truncation. Infos hold `action_mask` and `seat`, and at the
+    end `scores`, `winners` and `truncated` as with `SiberiaAECEnv`. The games are those of a `SiberiaAECEnv` with the
+    same seed.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012 - as Gymnasium's
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012 - as in Gymnasium
 
     def __init__(
         self,
@@ -50,16 +51,16 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         Args:
             game: `"card"` or `"board"`.
             num_players: 2 to 4.
-            opponents: one for all other seats, or one for each, in the order in which they sit after the learner.
-                None plays uniformly random legal actions.
-            seat: the learner's, from 0; None: it moves on by one each game.
-            rules: a mapping of the game's options; of the card game also an edition's name.
-            components: a component file, its content, or ready components.
+            opponents: one for all other seats, or a sequence of one for each, in the order in which they sit after the
+                learner. None plays uniformly random legal actions.
+            seat: the learner's seat, from 0. With None it moves on by one each game.
+            rules: a mapping of the game's options, or for the card game an edition's name.
+            components: the path of a component file, its content, or a `Components` object.
             reward: `"win"`, `"margin"` or `"score"` (`engine.reward_of`).
-            render_mode: as for `SiberiaAECEnv`; the view is the learner's.
+            render_mode: as for `SiberiaAECEnv`, but the text shows what the learner sees.
 
         Raises:
-            ConfigurationError: one of these is not to be had.
+            ConfigurationError: an option is invalid.
         """
         check_render_mode(render_mode)
         self.table = SiberiaAECEnv(game, num_players, rules, components, reward)
@@ -94,7 +95,7 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         """Deal a game, as `SiberiaAECEnv.reset` does, and play up to the learner's first decision.
 
         Raises:
-            ConfigurationError: `seed` is not from 0 to 2**64 - 1.
+            ConfigurationError: `seed` is not a whole number from 0 to 2**64 - 1.
         """
         self.table.reset(seed=seed, options=options)
         super().reset(seed=seed)
@@ -107,7 +108,7 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         """Take the learner's decision, and play up to its next one or the end.
 
         Raises:
-            IllegalActionError: `action` is none of the action space, the game is over, or an opponent chose an
+            IllegalActionError: `action` is not in the action space, the game is over, or an opponent chose an
                 illegal action.
             AssertionError: before the first `reset`.
         """
@@ -124,11 +125,11 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         return self._observation(), reward, over, False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The learner's legal actions, bool [A]; the name is the one sb3-contrib asks for."""
+        """The learner's legal actions, bool [A]. sb3-contrib looks for a method of this name."""
         return self.table.observe(self.agent)["action_mask"].astype(np.bool_)
 
     def render(self) -> Any:
-        """The table as the learner sees it: a text (`"ansi"`), or printed and None (`"human"`).
+        """Show the table as the learner sees it: return a text (`"ansi"`), or print it and return None (`"human"`).
 
         Raises:
             AssertionError: before the first `reset`.

@@ -1,6 +1,6 @@
-"""How the suite is installed here, and what is typed in a shell to add to it.
+"""How the suite is installed here, and which shell command adds an optional extra.
 
-Commands fit the current directory and the Python that runs now, whether or not its environment is activated.
+The commands work from the current directory and use the Python that runs now, even if its environment is not activated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DISTRIBUTION = "siberia-env"
 
 
 def nearby(path: str | Path) -> str:
-    """`path` as it is written in the current directory: relative if it lies in it, otherwise absolute."""
+    """`path` as you would type it here: relative if it lies in the current directory, otherwise absolute."""
     absolute = Path(os.path.abspath(path))  # symbolic links stay: the Python of a virtual environment is one
     here = Path.cwd()
     if absolute == here:
@@ -29,7 +29,7 @@ def nearby(path: str | Path) -> str:
 
 
 def python_command() -> str:
-    """What starts the Python that runs now: its name if the shell finds it by that, otherwise its path."""
+    """The command that starts the Python that runs now: its name if the shell finds it by name, otherwise its path."""
     own = sys.executable
     for name in ("python", Path(own).name):
         found = shutil.which(name)
@@ -41,8 +41,8 @@ def python_command() -> str:
 def install_command(extra: str) -> str:
     """The command that installs the optional extra `extra` for the Python that runs now.
 
-    In a checkout it installs the checkout with the extra. An installed wheel doesn't say where it came from, so there
-    the command names the packages that the extra consists of.
+    In a checkout the command installs the checkout with the extra. An installed wheel doesn't say where it came from,
+    so for a wheel the command names the packages that make up the extra.
     """
     checkout = Path(__file__).resolve().parents[1]
     if _is_checkout(checkout):
@@ -61,7 +61,7 @@ def _is_checkout(folder: Path) -> bool:
 
 
 def _packages_of(extra: str) -> list[str]:
-    """What the installed package declares for an extra; the extra by name if nothing is installed."""
+    """The packages that the installed suite declares for an extra; if it declares none, the extra by name."""
     try:
         declared = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:

@@ -1,10 +1,10 @@
-"""The batch as a stable-baselines3 `VecEnv`: one row a game, seen from the seat on turn.
+"""The batch as a stable-baselines3 `VecEnv`: each row is one game, seen from the seat on turn.
 
 Consecutive observations of a row belong to different seats. Plain PPO would bootstrap one seat's value from its
-opponent's, so train on it with an algorithm that books by seat, as `SelfPlayPPO` of
-`siberia_experiments.training.sb3_ppo` does.
+opponent's. So train with an algorithm that keeps the seats apart, such as `SelfPlayPPO` of
+`siberia_experiments.training.sb3_ppo`.
 
-Needs the extra `train`.
+This module needs the extra `train`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ except ImportError as error:
 
 
 class SelfPlayVecEnv(VecEnv):
-    """A `VectorEnv` in the clothes of a stable-baselines3 `VecEnv`.
+    """A `VectorEnv` with the interface of a stable-baselines3 `VecEnv`.
 
     `step` returns, for each row, the observation of the seat now on turn and the reward of the seat that has
-    just moved (non-zero only where its move ended the game). Rewards of all seats are in `last.reward`.
-    Use it with `SelfPlayPPO`; for one learner among fixed opponents see `siberia_env.gym`.
+    just moved. That reward is zero unless the move ended the game. `last.reward` holds the rewards of all seats.
+    Use this class with `SelfPlayPPO`; for one learner among fixed opponents see `siberia_env.gym`.
     """
 
     def __init__(self, env: VectorEnv) -> None:
@@ -45,7 +45,7 @@ class SelfPlayVecEnv(VecEnv):
         )
 
     def reset(self) -> NDArray[np.float32]:
-        """Deal every game anew; observations float32 [N, O]."""
+        """Deal every game anew and return the observations, float32 [N, O]."""
         self.last = self.env.reset(self._seeds[0] if self._seeds else None)
         self._reset_seeds()
         return self.last.observation.copy()
@@ -55,7 +55,7 @@ class SelfPlayVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> Any:
-        """Step every game: observations, rewards of the seats that moved, dones, infos."""
+        """Step every game and return observations, rewards of the seats that moved, dones and infos."""
         moved = self.last.player.copy()
         self.last = self.env.step(self._actions)
         rewards = self.last.reward[np.arange(self.num_envs), moved]
@@ -77,11 +77,11 @@ class SelfPlayVecEnv(VecEnv):
         self.env.close()
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether the rows have an attribute; sb3-contrib asks for `action_masks`."""
+        """Whether the rows have an attribute. sb3-contrib asks for `action_masks`."""
         return hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute, once a row."""
+        """The value of an attribute, once for each row."""
         return [getattr(self, attr_name)] * len(self._rows(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -89,12 +89,12 @@ class SelfPlayVecEnv(VecEnv):
         setattr(self, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
-        """Call a method; `action_masks` gives the masks of all rows in one array."""
+        """Call a method and return its result for each row. For `action_masks` that is one array."""
         result = getattr(self, method_name)(*args, **kwargs)
         return result[self._rows(indices)] if method_name == "action_masks" else [result] * len(self._rows(indices))
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Rows wear no wrappers."""
+        """False for each row: rows have no wrappers."""
         return [False] * len(self._rows(indices))
 
     def _rows(self, indices: Any) -> NDArray[np.int64]:

@@ -1,9 +1,9 @@
 """Many games in one array: self-play batches with masks, observations and auto-reset.
 
 `make("card", num_envs=4096)` or `make("board", num_envs=4096)` gives a `VectorEnv`. Every row is one game and shows
-it from the seat on turn. A game that ends is dealt anew in the same step: reward and finals are the old game's,
-observation, mask and player the new one's. Game e of slot k comes from (seed, k, e), whatever the batch size and
-thread count.
+it from the seat on turn. When a game ends, the same step deals the next one: the reward and the final results are the
+old game's; the observation, the mask and the player are the new one's. Game e of slot k depends only on (seed, k, e),
+not on the batch size or the number of threads.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from siberia_env.core.rng import check_seed
 from siberia_env.errors import ConfigurationError, IllegalActionError
 from siberia_env.game import Game, Variant, block_slices, find_game
 
-MOST_NAMED = 10  #: games that an error about illegal actions names
+MOST_NAMED = 10  #: how many games an error about illegal actions names at most
 
 
 @dataclass
 class Step:
-    """What a batch shows after `reset` or `step`. N games, P players, O observation numbers, A actions.
+    """What a batch shows after `reset` or `step`, for N games, P players, O observation numbers and A actions.
 
-    The arrays are overwritten by the next call; copy what has to stay.
+    The next call overwrites the arrays; copy what you want to keep.
 
     Attributes:
-        observation: float32 [N, O] (O = 0 without observations), seen by the seat on turn.
+        observation: float32 [N, O] (O = 0 without observations), what the seat on turn sees.
         mask: int8 [N, A], 1 for legal actions.
         num_legal: int16 [N], how many actions are legal; 1 means that the decision is forced.
         player: int8 [N], the seat on turn.
-        reward: float32 [N, P], each seat's reward; zero but where a game has just ended.
+        reward: float32 [N, P], each seat's reward; zero except where a game has just ended.
         terminated: bool [N], whether a game has just ended.
-        final_scores: int64 [N, P], thousands of dollars; of the last game that ended in the row.
+        final_scores: int64 [N, P], thousands of dollars, of the last game that ended in the row.
         final_winners: int8 [N, P], 1 for each winner of that game.
         final_length: int64 [N], decisions in that game.
         final_truncated: bool [N], whether the limit of turns or rounds ended it.
@@ -57,7 +57,7 @@ class Step:
 
     @classmethod
     def blank(cls, games: int, variant: Variant, observations: bool = True) -> Step:
-        """New arrays for `games` games; usable as `out`."""
+        """New arrays for `games` games; `step` accepts them as `out`."""
         players, game = variant.num_players, variant.game
         return cls(
             observation=np.zeros((games, game.observation_size if observations else 0), np.float32),
@@ -78,7 +78,7 @@ class Step:
 
 
 class VectorEnv:
-    """A batch of games of one variant; see the module's text and `make`."""
+    """A batch of games of one variant; see the module's docstring and `make`."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class VectorEnv:
 
     @property
     def game(self) -> Game:
-        """The game that is played."""
+        """The game of the batch."""
         return self.variant.game
 
     @property
@@ -118,7 +118,7 @@ class VectorEnv:
 
     @property
     def num_players(self) -> int:
-        """Players in every game."""
+        """Number of players in every game."""
         return self.variant.num_players
 
     def reset(self, seed: int | None = None) -> Step:
@@ -141,12 +141,13 @@ class VectorEnv:
 
         Args:
             actions: [N] integers.
-            out: arrays to write into instead of the environment's own (`Step.blank` makes some): a row of a
-                rollout, for instance. `terminated` and `reward` are written in full.
+            out: arrays to write into instead of the environment's own, for instance a row of a rollout
+                (`Step.blank` makes some). Every row of `terminated` and `reward` is written.
 
         Raises:
             IllegalActionError: an action is not legal; the message names the games, and none has moved.
-            ConfigurationError: `reset` was never called, or `out` has other shapes or types than `Step.blank` gives.
+            ConfigurationError: `reset` was never called, or `out` has shapes or types that differ from those
+                of `Step.blank`.
         """
         if not self._running:
             raise ConfigurationError("step: reset() has to be called first")
@@ -164,10 +165,10 @@ class VectorEnv:
         return step
 
     def observe(self, players: NDArray[np.integer[Any]], out: NDArray[np.float32] | None = None) -> Any:
-        """What seat `players[i]` sees of game i, on turn or not: float32 [N, O].
+        """What seat `players[i]` sees of game i, whether or not it is on turn: float32 [N, O].
 
         Raises:
-            ConfigurationError: `players` is not one seat a game, or `out` has another shape or type.
+            ConfigurationError: `players` is not one valid seat for each game, or `out` has another shape or type.
         """
         seats, shape = np.asarray(players), (self.num_envs, self.game.observation_size)
         if seats.shape != (self.num_envs,) or seats.dtype.kind not in "iu":
@@ -181,13 +182,13 @@ class VectorEnv:
         return observation
 
     def standing(self) -> NDArray[np.float32]:
-        """What each seat would be paid if every game ended as it stands: float32 [N, P]."""
+        """Each seat's reward if every game ended as it stands: float32 [N, P]."""
         standing = np.zeros((self.num_envs, self.num_players), np.float32)
         engine.standing_batch(self.variant.rulesets, self.states, self.reward_kind, standing)
         return standing
 
     def snapshot(self) -> dict[str, Any]:
-        """All games and where they stand, to be given to `restore` later, in another process too."""
+        """All games and their states. `restore` takes the snapshot later, in another process too."""
         return {
             "played": self._played(),
             "seed": int(self._seed),
@@ -197,11 +198,11 @@ class VectorEnv:
         }
 
     def restore(self, snapshot: dict[str, Any]) -> Step:
-        """Go on where `snapshot` was taken, in an environment made with the same arguments.
+        """Go on from `snapshot`, which an environment with the same arguments has made.
 
         Raises:
-            ConfigurationError: the snapshot is of another number of games, of another game, players, rules or
-                components, or of a version of the suite whose states are laid out in another way.
+            ConfigurationError: the snapshot has another number of games, another game, players, rules or components,
+                or comes from a version of the suite that lays out states in another way.
         """
         if snapshot.get("played") != self._played():
             raise ConfigurationError(
@@ -232,11 +233,11 @@ class VectorEnv:
         return engine.Slots(self.states, self.episodes, self.lengths)
 
     def _played(self) -> tuple[Any, ...]:
-        """What states of this environment depend on: the layout of the record, and the ruleset in force."""
+        """What the states of this environment depend on: the game, the layout of the record and the ruleset."""
         return self.game.name, self.states.dtype.descr, self.variant.rulesets.tobytes()
 
     def _check_out(self, out: Step) -> None:
-        """Kernels write without looking: arrays of another size would let them write beside the array."""
+        """Raise unless `out` fits. Kernels check no bounds, so with smaller arrays they would write beside them."""
         for field in fields(Step):
             own, given = getattr(self._step, field.name), getattr(out, field.name)
             if given.shape != own.shape or given.dtype != own.dtype:
@@ -291,21 +292,21 @@ def make(
     threads: int = 1,
     observations: bool = True,
 ) -> VectorEnv:
-    """A batch of `num_envs` games.
+    """Make a batch of `num_envs` games.
 
     Args:
         game: `"card"` or `"board"`.
         num_envs: games in the batch.
         num_players: 2 to 4.
         seed: game e of slot k is the same for equal (seed, k, e).
-        rules: a mapping of the game's options; of the card game also an edition's name.
-        components: a component file, its content, or ready components.
+        rules: a mapping of the game's options, or for the card game an edition's name.
+        components: the path of a component file, its content, or a `Components` object.
         reward: `"win"`, `"margin"` or `"score"`, paid at the end (`engine.reward_of`).
-        threads: slices that are stepped at the same time; the games are the same.
-        observations: without them a step gives masks only, and is several times as fast.
+        threads: number of threads, each of which steps a slice of the batch. The games don't depend on it.
+        observations: whether a step writes observations. Without them it is several times as fast.
 
     Raises:
-        ConfigurationError: one of these is not to be had.
+        ConfigurationError: an option is invalid.
     """
     return VectorEnv(
         find_game(game).variant(num_players, rules, components), num_envs, seed, reward, threads, observations

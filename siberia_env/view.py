@@ -1,11 +1,12 @@
 """What an agent is shown: the observation and mask of the seat on turn, and samples of what it can't see.
 
-A view holds no true state. It is made with one determinized representative of the player's information set, and its
-samples are drawn from that one: what they are depends on what the player knows and on the seed alone, so they are the
-same as if they came from the true state. A view that is kept still samples what its player knew then.
+A view does not hold the true state. It holds one representative of the player's information set, in which what the
+player can't see was drawn anew. The view draws its samples from this representative. They depend only on what the
+player knows and on the seed, so they are the same as if they came from the true state. A view that you keep for later
+still samples what its player knew at the time.
 
-What this is worth against an agent that wants to cheat, docs/agents.md says: within one process an agent can't come
-by what is hidden by accident, but Python lets code that looks for it find the game itself.
+docs/agents.md says how far this protects against an agent that wants to cheat. Within one process an agent can't see
+hidden information by accident, but Python lets code that looks for it find the game itself.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from siberia_env.core.rng import mix
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant, copy_states
 
-REPRESENTATIVE = np.uint64(0)  #: the seed of the samples that views hold
+REPRESENTATIVE = np.uint64(0)  #: the seed of the representatives that views hold
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class View:
     def sample(self, seed: int) -> States:
         """An array of one state, drawn from the player's information set; `seed` is 0 .. 2**64 - 1.
 
-        Of one game of a batch it is that row of the batch's sample.
+        For one game of a batch this equals its row of the batch's sample.
         """
         whole: Any = np.uint64(seed)
         generator = whole if self.row is None else np.uint64(mix(whole, self.row, 0))  # as in determinize_batch
@@ -71,7 +72,7 @@ class BatchView:
         observation: float32 [n, O].
         mask: int8 [n, A].
         player: int8 [n], the seat on turn.
-        representative: n states, a member of each player's information set; not the true ones but by chance.
+        representative: n states, a member of each player's information set; it is the true one only by chance.
     """
 
     variant: Variant
@@ -90,7 +91,7 @@ class BatchView:
         return sampled
 
     def view(self, row: int) -> View:
-        """Game `row` of the batch alone."""
+        """The view of game `row` of the batch alone."""
         return View(
             self.variant,
             self.observation[row].copy(),
@@ -109,7 +110,7 @@ def view_games(
     mask: NDArray[np.int8],
     player: NDArray[np.int8],
 ) -> BatchView:
-    """The games `rows` of a batch as their players on turn see them; arrays are those of the whole batch."""
+    """The games `rows` of a batch as their players on turn see them. The arrays given are those of the whole batch."""
     representative, seats = copy_states(states, rows), player[rows]
     engine.determinize_batch(variant.rulesets, representative, seats, REPRESENTATIVE)
     return BatchView(variant, observation[rows], mask[rows], seats, representative)
