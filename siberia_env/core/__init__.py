@@ -1,1 +1,1 @@
-"""What makes the games fast: compilation, random numbers, vector code, and the loops over any game."""
+"""What makes the games fast: compilation, random numbers, vector code, and loops that work for any game."""

@@ -1,7 +1,7 @@
-"""Loops over any game, written once on the contract of `siberia_env.game`, compiled once a game.
+"""Loops over any game. They are written once, on the contract of `siberia_env.game`, and compiled once for each game.
 
-What Python calls takes arrays and an index (see `game.States`). All loops are `nogil`: slices of one batch can
-run in several threads.
+The functions that Python calls take arrays and an index (see `game.States`). All loops are `nogil`, so slices of one
+batch can run in several threads.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from siberia_env.game import (
     scores,
 )
 
-NO_ACTION = -(2**31)  #: given to `step_at` to be shown the state as it is
-ILLEGAL = -1  #: what `step_at` returns for an action that is not legal; nothing has happened
+NO_ACTION = -(2**31)  #: makes `step_at` take no action and show the state as it is
+ILLEGAL = -1  #: what `step_at` returns for an action that is not legal; the state is unchanged
 FINISHED = -2  #: what `step_at` returns when the action ended the game
 
 CHANCE = -1  #: what `turn_at` returns where a chance outcome is due, as in OpenSpiel
@@ -44,7 +44,7 @@ REWARDS = ("win", "margin", "score")
 WIN, MARGIN, SCORE = range(3)
 MARGIN_UNIT = 10.0  # thousands: a margin of 1 is 10 000 dollars
 
-BLOCK = 16  #: actions of a mask that random play counts at once
+BLOCK = 16  #: how many actions of a mask random play counts at once
 
 # ---------------------------------------------------------------- one game
 
@@ -64,11 +64,11 @@ def settle(ruleset: Any, state: Any) -> None:
 
 @kernel
 def step_at(rulesets: Any, states: Any, i: int, action: int, observation: Any, mask: Any) -> int:
-    """Take `action` (or none: `NO_ACTION`) in `states[i]`; write the next player's observation and mask.
+    """Take `action` (none if it is `NO_ACTION`) in `states[i]`; write the next player's observation and mask.
 
     Returns:
-        The player now on turn; `FINISHED` (mask all zero, observation untouched); or `ILLEGAL`, with nothing
-        changed.
+        The player now on turn; or `FINISHED`, with a mask of zeros and the observation untouched; or `ILLEGAL`, with
+        nothing changed.
     """
     ruleset, state = rulesets[0], states[i]
     if action != NO_ACTION:
@@ -86,7 +86,7 @@ def step_at(rulesets: Any, states: Any, i: int, action: int, observation: Any, m
 
 @kernel
 def play_at(rulesets: Any, states: Any, i: int, action: int, settles: bool) -> bool:
-    """Take `action` in `states[i]` if it is legal, and settle the chance that follows if `settles`; was it legal?"""
+    """Take `action` in `states[i]` if it is legal; then, if `settles`, settle chance. Return whether it was legal."""
     ruleset, state = rulesets[0], states[i]
     if not is_legal(ruleset, state, action):
         return False
@@ -107,7 +107,7 @@ def turn_at(rulesets: Any, states: Any, i: int) -> int:
 
 @kernel
 def advance_at(rulesets: Any, states: Any, i: int, action: int) -> None:
-    """Take a legal `action` in `states[i]` and stop where chance is due. Checks nothing."""
+    """Take a legal `action` in `states[i]` and stop where chance is due. The action is not checked."""
     apply(rulesets[0], states[i], action)
 
 
@@ -119,7 +119,7 @@ def resolve_at(rulesets: Any, states: Any, i: int) -> None:
 
 @kernel
 def force_at(rulesets: Any, states: Any, i: int, outcome: Any) -> None:
-    """Settle the chance outcome due in `states[i]` as `outcome` says. Checks nothing."""
+    """Settle the chance outcome due in `states[i]` as `outcome` says. The outcome is not checked."""
     force(rulesets[0], states[i], outcome)
 
 
@@ -173,7 +173,7 @@ def scores_at(rulesets: Any, states: Any, i: int, out: Any) -> None:
 
 @kernel
 def determinize_at(rulesets: Any, states: Any, i: int, player: int, generator: Any) -> None:
-    """Replace in `states[i]` what `player` can't know by a sample from `generator` (uint64)."""
+    """Replace what `player` can't know in `states[i]` by a sample from `generator` (uint64)."""
     determinize(rulesets[0], states[i], player, generator)
 
 
@@ -181,7 +181,7 @@ def determinize_at(rulesets: Any, states: Any, i: int, player: int, generator: A
 
 
 def reward_number(reward: str) -> int:
-    """The kernels' number of the reward called `reward`.
+    """The number by which kernels know the reward called `reward`.
 
     Raises:
         ConfigurationError: there is no such reward.
@@ -209,8 +209,9 @@ def winner_flags(totals: Any, players: int, out: Any) -> int:
 def reward_of(kind: int, totals: Any, winners: Any, num_winners: int, players: int, out: Any) -> None:
     """Write each player's reward at the end of a game into `out` (float32).
 
-    `WIN`: with w = 1/k for each of k winners and 0 for the others, (n w - 1)/(n - 1): zero-sum, at most 1.
-    `MARGIN`: own score less the mean of the others', in units of 10 000 dollars. `SCORE`: in thousands.
+    `WIN`, with n players: (n w - 1)/(n - 1), where w is 1/k for each of k winners and 0 for the others. It is zero-sum
+    and at most 1. `MARGIN`: the player's score less the mean of the others' scores, in units of 10 000 dollars.
+    `SCORE`: the player's score, in thousands of dollars.
     """
     together = 0
     for player in range(players):
@@ -231,7 +232,7 @@ def reward_of(kind: int, totals: Any, winners: Any, num_winners: int, players: i
 
 @kernel
 def standing_batch(rulesets: Any, states: Any, reward_kind: int, out: Any) -> None:
-    """What each player would be paid if every game ended as it stands, into `out` (float32 [N, P])."""
+    """Write each player's reward if every game ended as it stands into `out` (float32 [N, P])."""
     players = out.shape[1]
     totals, winners = np.zeros(players, np.int64), np.zeros(players, np.int8)
     for i in range(states.shape[0]):
@@ -250,7 +251,7 @@ def first_illegal(rulesets: Any, states: Any, actions: Any, start: int, stop: in
 
 
 class Slots(NamedTuple):
-    """The games of a batch: their states, how many games each slot has seen, and the decisions of the present one."""
+    """The games of a batch: their states, the number of each slot's current game, and its decisions so far."""
 
     states: Any  #: [N]
     episodes: Any  #: int64 [N]
@@ -258,7 +259,7 @@ class Slots(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What a batch shows, a row a game: the arrays of a `siberia_env.vector.Step`, which tells what is in them."""
+    """What a batch shows, one row for each game: the arrays of a `siberia_env.vector.Step`, which explains them."""
 
     observation: Any
     mask: Any
@@ -274,13 +275,13 @@ class Rows(NamedTuple):
 
 @kernel_part
 def borrowed_slots(slots: Any) -> Any:
-    """The same slots, their arrays `borrowed`."""
+    """The same slots with each array `borrowed`."""
     return Slots(borrowed(slots.states), borrowed(slots.episodes), borrowed(slots.lengths))
 
 
 @kernel_part
 def borrowed_rows(rows: Any) -> Any:
-    """The same rows, their arrays `borrowed`."""
+    """The same rows with each array `borrowed`."""
     return Rows(
         borrowed(rows.observation),
         borrowed(rows.mask),
@@ -297,7 +298,7 @@ def borrowed_rows(rows: Any) -> Any:
 
 @kernel_part
 def view_game(rulesets: Any, slots: Any, i: int, rows: Any) -> None:
-    """Write row `i` of a batch: whose turn, its mask and (unless observations have no columns) what it sees."""
+    """Write row `i` of a batch: the player on turn, its mask and (unless observations have no columns) what it sees."""
     ruleset, state = rulesets[0], slots.states[i]
     rows.num_legal[i] = legal(ruleset, state, rows.mask[i])
     to_move = current_player(ruleset, state)
@@ -326,7 +327,7 @@ def deal_batch(rulesets: Any, slots: Any, start: int, stop: int, seed: Any, rows
 def step_batch(
     rulesets: Any, slots: Any, start: int, stop: int, actions: Any, seed: Any, reward_kind: int, rows: Any
 ) -> None:
-    """Take a legal action in every game of the slice; a game that ends is booked and dealt anew at once."""
+    """Take a legal action in every game of the slice. When a game ends, write its results and deal the next one."""
     rulesets, actions = borrowed(rulesets), borrowed(actions)
     slots, rows = borrowed_slots(slots), borrowed_rows(rows)
     states, episodes, lengths, terminated = slots.states, slots.episodes, slots.lengths, rows.terminated
@@ -364,7 +365,7 @@ def observe_batch(rulesets: Any, states: Any, players: Any, observation: Any) ->
 
 @kernel
 def determinize_batch(rulesets: Any, states: Any, players: Any, seed: Any) -> None:
-    """Replace in every state what `players[i]` can't know by a sample; `seed` (uint64) decides all of them."""
+    """Replace what `players[i]` can't know in each state i by a sample; `seed` (uint64) decides all samples."""
     for i in range(states.shape[0]):
         determinize(rulesets[0], states[i], players[i], mix(seed, i, 0))
 
@@ -374,10 +375,10 @@ def determinize_batch(rulesets: Any, states: Any, players: Any, seed: Any) -> No
 
 @kernel_part
 def sample_legal(mask: Any, count: int, bits: Any) -> int:
-    """One of the `count` legal actions of `mask`, chosen by 64 random `bits`.
+    """Choose one of the `count` legal actions of `mask` by 64 random `bits`.
 
-    A processor counts a block of the mask at once; only the block with the chosen action is walked through. Both
-    go to their end: no jump that depends on the draw.
+    The processor counts a block of the mask at once, and this function walks through only the block with the chosen
+    action. Both loops always run to their end, so no jump depends on the draw.
     """
     rank = scale(bits, count)
     start, before, passed = 0, 0, 0
@@ -396,7 +397,7 @@ def sample_legal(mask: Any, count: int, bits: Any) -> int:
 
 @kernel
 def sample_batch(mask: Any, num_legal: Any, seed: Any, draw: int, actions: Any) -> None:
-    """A random legal action for every row of a batch; `seed` and the number of the `draw` decide which."""
+    """Choose a random legal action for every row of a batch. `seed` and the number of the `draw` decide which."""
     mask, num_legal, actions = borrowed(mask), borrowed(num_legal), borrowed(actions)
     generator = mix(seed, draw, 0)
     for i in range(mask.shape[0]):

@@ -1,12 +1,12 @@
 """The decorators for compiled code, and a compile cache that can't serve stale kernels.
 
-numba keys its cache on the file a function stands in, so it does not see a change in a function or constant
-of another file. Here the cache folder's name is a hash of every kernel source of the packages involved (the
-files that import `kernel` or `kernel_part`, and all that those import from the same packages with `from ...
-import`), and of what changes generated code (the bounds check). An edited rule means a new folder, and nothing
-stale runs.
+numba's cache checks only the file that a function stands in. It does not notice a change in a function or constant of
+another file. So this module names the cache folder after a hash of every kernel source of the packages involved: the
+files that import `kernel` or `kernel_part`, and all files that those import from the same packages with `from ...
+import`. The hash also covers the settings that change the generated code (the bounds check). After a change of a rule
+the folder has a new name, so no stale code runs.
 
-Under `NUMBA_DISABLE_JIT=1` the decorators leave functions as they are: the same source runs as plain Python.
+Under `NUMBA_DISABLE_JIT=1` the decorators leave functions as they are, and the same source runs as plain Python.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
 
 
 def cache_root() -> Path:
-    """Where compiled code is kept: `NUMBA_CACHE_DIR`, else the user's cache folder, else a temporary one."""
+    """The folder for compiled code: in `NUMBA_CACHE_DIR`, else in the user's cache folder, else a temporary one."""
     if "NUMBA_CACHE_DIR" in os.environ:
         return Path(os.environ["NUMBA_CACHE_DIR"]) / "siberia_env"
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "siberia_env"
@@ -54,7 +54,7 @@ def cache_root() -> Path:
 
 
 def kernel_sources(packages: Mapping[str, Path]) -> list[Path]:
-    """The files of `packages` (import name, folder) that compiled code can depend on."""
+    """The files of `packages` (import name to folder) that compiled code can depend on."""
     modules = {}
     for package, folder in packages.items():
         for source in sorted(folder.rglob("*.py")):
@@ -89,7 +89,7 @@ def sources_hash(*packages: tuple[str, Path]) -> str:
 
 
 def _package(function: Callable[..., Any]) -> tuple[str, Path]:
-    """The top-level package that `function` belongs to and its folder (outside packages: its file's folder)."""
+    """The top-level package of `function` and its folder. Outside a package that is the folder of its file."""
     name = function.__module__.partition(".")[0]
     for folder in getattr(sys.modules.get(name), "__path__", ()):
         return name, Path(folder).resolve()
@@ -97,7 +97,7 @@ def _package(function: Callable[..., Any]) -> tuple[str, Path]:
 
 
 def cache_folder(function: Callable[..., Any]) -> Path:
-    """The folder that holds the compiled code of `function`, named after all the sources it may call."""
+    """The folder for the compiled code of `function`. Its name is a hash of all sources that it may call."""
     packages = {"siberia_env": PACKAGE_FOLDER, **dict([_package(function)])}
     return cache_root() / sources_hash(*packages.items())
 
@@ -106,7 +106,7 @@ def _compiled(function: F, **options: Any) -> F:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_folder(function)) if not PLAIN_PYTHON else before
     try:
-        # Without the wrapper for callers in C, which nobody is: each would be compiled for nothing.
+        # Nobody calls kernels from C, so numba need not compile a wrapper for that.
         return numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
@@ -115,31 +115,31 @@ def _compiled(function: F, **options: Any) -> F:
 def kernel(function: F) -> F:
     """Compile `function` with numba when it is first called, and keep the result for later processes.
 
-    Integer arithmetic in kernels wraps in silence when compiled and warns in plain Python: read a state's
-    fields through `int()` before calculating with them.
+    When integer arithmetic in a kernel overflows, compiled code wraps in silence and plain Python warns. So read a
+    state's fields through `int()` before you calculate with them.
     """
     return _compiled(function)
 
 
 def kernel_part(function: F) -> F:
-    """A kernel that becomes a part of each kernel that calls it, however long it is, instead of a call."""
+    """Compile `function` as a kernel that is inlined into each kernel that calls it, however long it is."""
     return _compiled(function, forceinline=True)
 
 
 if PLAIN_PYTHON:
 
     def borrowed(array: Any) -> Any:
-        """The same array, not reference-counted when compiled: for loops, whose caller holds on to it.
+        """The same array, which compiled code does not reference-count. Use it in a loop whose caller keeps the array.
 
-        Every row that a loop takes from a counted array costs locked instructions, at each call it is passed to.
+        Each row that a loop takes from a reference-counted array costs locked instructions at each call that gets it.
         """
         return array
 
     def stack_array(size: int, number: Any) -> Any:
-        """An array of `size` (a constant) values of type `number`, not cleared; it dies with the kernel that asks.
+        """An array of `size` (a constant) values of type `number`, not cleared. It lives as long as its kernel runs.
 
-        The compiler knows that nothing else shares its memory: what is written there leaves the values of a
-        state as they are, so it can read, convert and write many numbers in one instruction.
+        The compiler knows that nothing else shares its memory, so writing to it can't change the values of a state.
+        Therefore it can read, convert and write many numbers in one instruction.
         """
         return np.empty(size, number)
 
@@ -147,9 +147,9 @@ else:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def borrowed(typing_context: Any, array: Any) -> Any:
-        """The same array, not reference-counted when compiled: for loops, whose caller holds on to it.
+        """The same array, which compiled code does not reference-count. Use it in a loop whose caller keeps the array.
 
-        Every row that a loop takes from a counted array costs locked instructions, at each call it is passed to.
+        Each row that a loop takes from a reference-counted array costs locked instructions at each call that gets it.
         """
 
         def without_owner(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -161,10 +161,10 @@ else:
 
     @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
     def stack_array(typing_context: Any, size: Any, number: Any) -> Any:
-        """An array of `size` (a constant) values of type `number`, not cleared; it dies with the kernel that asks.
+        """An array of `size` (a constant) values of type `number`, not cleared. It lives as long as its kernel runs.
 
-        The compiler knows that nothing else shares its memory: what is written there leaves the values of a
-        state as they are, so it can read, convert and write many numbers in one instruction.
+        The compiler knows that nothing else shares its memory, so writing to it can't change the values of a state.
+        Therefore it can read, convert and write many numbers in one instruction.
         """
         result = types.Array(number.dtype, 1, "C")
 
@@ -180,7 +180,7 @@ else:
 
 
 class _CompileNotice(event.Listener):  # type: ignore[misc]
-    """Says once, on stderr, that a pause is a compilation: the first use after an installation takes seconds."""
+    """Says on stderr, once, that the suite compiles. The first use after an installation takes seconds."""
 
     def __init__(self) -> None:
         self.said = False

@@ -1,8 +1,8 @@
 """The random generator that lives inside a state: splitmix64 (Steele, Lea and Flood, 2014).
 
 Every 64-bit value is a valid generator, so seeds can be mixed from any integers. This is the one place where
-compiled and plain Python need different words for the same arithmetic: compiled code wraps at 64 bits by
-itself, Python has to be told.
+compiled code and plain Python need different source for the same arithmetic: compiled code wraps at 64 bits by
+itself, and in Python a mask does it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ INCREMENT = 0x9E3779B97F4A7C15
 MULTIPLIER_1 = 0xBF58476D1CE4E5B9
 MULTIPLIER_2 = 0x94D049BB133111EB
 
-SAMPLES = 2**62  #: the slot that samples of information sets come from; no game has it
+SAMPLES = 2**62  #: the slot for samples of information sets; no game uses it
 
 if PLAIN_PYTHON:
 
@@ -70,7 +70,7 @@ else:
 
 @kernel
 def mix(seed: Any, slot: int, episode: int) -> Any:
-    """A generator for game `episode` of slot `slot` under `seed`: uint64, far from all its neighbours'."""
+    """The generator (uint64) for game `episode` of slot `slot` under `seed`, far from those of all its neighbours."""
     value = scramble(add(seed, INCREMENT))
     value = scramble(add(value, slot))
     return scramble(add(value, episode))
@@ -78,16 +78,16 @@ def mix(seed: Any, slot: int, episode: int) -> Any:
 
 @kernel
 def sample_stream(seed: Any) -> Any:
-    """The generator of the sample number `seed` (uint64): far from those of all games, those of the same seed too."""
+    """The generator for the sample under `seed` (uint64), far from those of all games, even under the same seed."""
     return mix(seed, SAMPLES, 0)
 
 
 @kernel
 def draw_below(state: Any, bound: int) -> int:
-    """A number from 0 to bound - 1 from the generator in `state`, which moves on.
+    """Draw a number from 0 to bound - 1 from the generator in `state`, and advance the generator.
 
-    A 32-bit multiply-shift: no value is likelier than another by more than bound / 2**32, about one part in
-    seventy million for a deck of 60.
+    The draw is a 32-bit multiply-shift. No value is likelier than another by more than bound / 2**32, which is about
+    one part in seventy million for a deck of 60.
     """
     state.generator = advance(state.generator)
     return scale(scramble(state.generator), bound)
@@ -104,10 +104,10 @@ def shuffle(state: Any, stack: Any, count: int) -> None:
 
 
 def check_seed(seed: Any) -> np.uint64:
-    """`seed` as the kernels want it.
+    """`seed` as the uint64 that the kernels take.
 
     Raises:
-        ConfigurationError: it is no integer, or outside 0 .. 2**64 - 1.
+        ConfigurationError: it is not an integer, or not in 0 .. 2**64 - 1.
     """
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= int(seed) < 2**64:
         raise ConfigurationError(f"seed: {seed!r} is not a whole number from 0 to 2**64 - 1")

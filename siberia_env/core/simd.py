@@ -1,8 +1,8 @@
-"""Short rows of numbers as vectors: read, converted and written in a few instructions.
+"""Functions that read, convert and write a short row of numbers as one vector, in a few instructions.
 
-A compiler turns a loop of so few steps into one step after the other. Here the width is a constant, and each
-function says in its own words to the compiler what its loop below says in Python. The loops run as plain Python,
-and where bounds are checked (`NUMBA_BOUNDSCHECK=1`): what the vectors touch is not.
+For a loop of so few steps the compiler emits one step after the other. Here the width of the row is a constant. Each
+function exists twice: as a loop in Python, and as vector instructions that do the same. The loops run in plain Python
+and where bounds are checked (`NUMBA_BOUNDSCHECK=1`). The vector path does no bounds checks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numba.np.arrayobj import make_array
 
 from siberia_env.core.jit import PLAIN_PYTHON, kernel
 
-#: Whether rows are vectors: not in plain Python, nor where bounds are checked.
+#: Whether the functions use vectors. They don't in plain Python, nor where bounds are checked.
 VECTORS = not (PLAIN_PYTHON or numba.config.BOUNDSCHECK)
 
 if PLAIN_PYTHON:
@@ -44,14 +44,14 @@ if not VECTORS:
     def copy_row(target: Any, start: int, row: Any, width: int) -> None:
         """Write the `width` (a constant) numbers of `row` into `target` from `start` on.
 
-        Both hold integers that lie together; the numbers have to fit.
+        Both arrays are contiguous and hold integers. The numbers must fit into the type of `target`.
         """
         for index in range(width):
             target[start + index] = row[index]
 
     @kernel
     def subtract_row(target: Any, start: int, row: Any, width: int) -> None:
-        """Take the `width` (a constant) numbers of `row` off those in `target` from `start` on."""
+        """Subtract the `width` (a constant) numbers of `row` from those in `target` from `start` on."""
         for index in range(width):
             target[start + index] -= int(row[index])
 
@@ -63,13 +63,16 @@ if not VECTORS:
 
     @kernel
     def exceed_row(target: Any, start: int, row: Any, width: int) -> None:
-        """Leave in `target` from `start` on what exceeds the `width` (a constant) numbers of `row`, 0 where nothing."""
+        """Subtract `row` from `target` from `start` on, `width` (a constant) numbers; write 0 for a negative result."""
         for index in range(width):
             target[start + index] = max(int(target[start + index]) - int(row[index]), 0)
 
     @kernel
     def count_members(target: Any, start: int, sets: Any, chosen: int, width: int) -> None:
-        """How many members of the set `chosen` each of the `width` (a constant) `sets` has, into `target`."""
+        """Count how many members of the set `chosen` each of the `width` (a constant) `sets` has.
+
+        The counts go into `target` from `start` on.
+        """
         for index in range(width):
             target[start + index] = bit_count(int(sets[index]) & chosen)
 
@@ -97,7 +100,8 @@ if not VECTORS:
     def take_ranked(totals: Any, number: int, width: int) -> int:
         """The first of the `width` (a constant) running `totals` that exceeds `number`; it and the later ones lose 1.
 
-        So a number below the last total draws one thing out of a bag of many kinds, of which the totals tell.
+        With a random number below the last total this draws one thing out of a bag of `width` kinds. Total k is the
+        number of things of the kinds 0 to k in the bag.
         """
         taken = width
         for index in range(width):
@@ -108,7 +112,7 @@ if not VECTORS:
 
     @kernel
     def join_sets(sets: Any, chosen: int, width: int) -> int:
-        """The union of those of the `width` (a constant) first `sets` whose number is in the set `chosen`."""
+        """The union of those of the first `width` (a constant) `sets` whose index is in the set `chosen`."""
         joined = 0
         for index in range(width):
             joined |= int(sets[index]) * ((chosen >> index) & 1)
@@ -117,14 +121,14 @@ if not VECTORS:
 else:
 
     def _row_at(context: Any, builder: Any, array_type: Any, array: Any, start: Any, width: int) -> Any:
-        """A pointer to `width` numbers of an array, as to one vector."""
+        """A pointer to `width` numbers of an array from `start` on, as one vector."""
         if array_type.layout != "C":
             raise numba.errors.NumbaTypeError(f"rows of {array_type} do not lie together")
         first = builder.gep(make_array(array_type)(context, builder, array).data, [start])
         return builder.bitcast(first, ir.VectorType(context.get_data_type(array_type.dtype), width).as_pointer())
 
     def _bytes(array_type: Any) -> int:
-        """The alignment of a vector anywhere in an array: that of one number."""
+        """The alignment, in bytes, of a vector that starts anywhere in an array: that of one number."""
         return int(array_type.dtype.bitwidth) // 8
 
     def _read(context: Any, builder: Any, array_type: Any, array: Any, wanted: Any) -> Any:
@@ -136,7 +140,7 @@ else:
         return builder.sext(numbers, wanted)
 
     def _changed(target: Any, start: Any, row: Any, width: Any, change: Any) -> Any:
-        """An intrinsic that puts into `target`, from `start` on, what `change` makes of that place and of `row`."""
+        """An intrinsic that stores into `target`, from `start` on, what `change` computes from that place and `row`."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             begin = context.cast(builder, arguments[1], signature.args[1], types.intp)
@@ -152,13 +156,13 @@ else:
         return types.none(target, start, row, width), generate
 
     def _called(builder: Any, name: str, vector: Any, result: Any) -> Any:
-        """What LLVM's own function of that name makes of the vector."""
+        """The result of the LLVM intrinsic `name` for the vector."""
         full_name = f"{name}.v{vector.type.count}i{vector.type.element.width}"
         function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, [vector.type]), full_name)
         return builder.call(function, [vector])
 
     def _splat(builder: Any, number: Any, vector: Any) -> Any:
-        """A vector of the same number everywhere."""
+        """A vector that holds the same number in every lane."""
         everywhere = ir.Constant(vector, ir.Undefined)
         for lane in range(vector.count):
             everywhere = builder.insert_element(everywhere, number, ir.Constant(ir.IntType(32), lane))
@@ -176,13 +180,13 @@ else:
     def copy_row(typing_context: Any, target: Any, start: Any, row: Any, width: Any) -> Any:
         """Write the `width` (a constant) numbers of `row` into `target` from `start` on.
 
-        Both hold integers that lie together; the numbers have to fit.
+        Both arrays are contiguous and hold integers. The numbers must fit into the type of `target`.
         """
         return _changed(target, start, row, width, lambda builder, place, row: row)
 
     @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
     def subtract_row(typing_context: Any, target: Any, start: Any, row: Any, width: Any) -> Any:
-        """Take the `width` (a constant) numbers of `row` off those in `target` from `start` on."""
+        """Subtract the `width` (a constant) numbers of `row` from those in `target` from `start` on."""
         return _changed(target, start, row, width, lambda builder, place, row: builder.sub(_there(builder, place), row))
 
     @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
@@ -192,7 +196,7 @@ else:
 
     @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
     def exceed_row(typing_context: Any, target: Any, start: Any, row: Any, width: Any) -> Any:
-        """Leave in `target` from `start` on what exceeds the `width` (a constant) numbers of `row`, 0 where nothing."""
+        """Subtract `row` from `target` from `start` on, `width` (a constant) numbers; write 0 for a negative result."""
 
         def excess(builder: Any, place: Any, row: Any) -> Any:
             there = _there(builder, place)
@@ -215,7 +219,10 @@ else:
 
     @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
     def count_members(typing_context: Any, target: Any, start: Any, sets: Any, chosen: Any, width: Any) -> Any:
-        """How many members of the set `chosen` each of the `width` (a constant) `sets` has, into `target`."""
+        """Count how many members of the set `chosen` each of the `width` (a constant) `sets` has.
+
+        The counts go into `target` from `start` on.
+        """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             begin = context.cast(builder, arguments[1], signature.args[1], types.intp)
@@ -257,7 +264,8 @@ else:
     def take_ranked(typing_context: Any, totals: Any, number: Any, width: Any) -> Any:
         """The first of the `width` (a constant) running `totals` that exceeds `number`; it and the later ones lose 1.
 
-        So a number below the last total draws one thing out of a bag of many kinds, of which the totals tell.
+        With a random number below the last total this draws one thing out of a bag of `width` kinds. Total k is the
+        number of things of the kinds 0 to k in the bag.
         """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -274,7 +282,7 @@ else:
 
     @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
     def join_sets(typing_context: Any, sets: Any, chosen: Any, width: Any) -> Any:
-        """The union of those of the `width` (a constant) first `sets` whose number is in the set `chosen`."""
+        """The union of those of the first `width` (a constant) `sets` whose index is in the set `chosen`."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             item = context.get_data_type(sets.dtype)
