@@ -1,20 +1,23 @@
-"""What a player of the card game can't know, dealt again (C18).
+"""Deals again what a player of the card game can't know (C18).
 
-The target is one distribution, told in docs/card/rules.md ("What a sample means"): of all orders of the stacks, each
-as likely as any other beforehand, those under which everything the player has seen was possible. A payment says that
-its card was in the payer's hand, and nothing else about the payer's thinking. What was known before the last reshuffle
-counts only in so far as the others' hands were then known together.
+The samples aim at one distribution, the target, which docs/card/rules.md describes ("What a sample means"). Beforehand
+all orders of the stacks are equally likely. The target keeps those orders under which everything that the player has
+seen was possible. A payment says that its card was in the payer's hand, and nothing else about the payer's thinking.
+Of what was known before the last reshuffle only one thing counts: which cards the others then held together.
 
-In these terms the others' hands have *places*: first the cards that a hand held at the last reshuffle (the old ones),
-then those it has drawn since, in their order. `deal_places` fills them: it chooses for each payment, in the order of
-the pile, the place that it used, and deals the rest at random. That alone would favour hands in which many places
-could have been used for the same payment, by the number of ways to explain the pile. Two remedies:
+A hand of the others has *places*. The first places are for the cards that it held at the last reshuffle (the old ones),
+the others for those that it has drawn since, in their order. `deal_places` fills the places. For each payment, in the
+order of the pile, it chooses the place that the payment used, and it deals the rest at random. This alone would favour
+some hands: those in which many places could have been used for the same payment, by the number of ways to explain the
+pile. Two remedies correct that:
 
-- Cards of a kind can't be told apart, so each payment may be taken to use the oldest card of its kind in the hand. A
-  deal in which some payment did not is thrown away and dealt again. What remains follows the target exactly, unless a
-  payment might have used an old card of several hands (three or four players, after a reshuffle).
-- There, and where no such deal turns up soon, the cards of a deal change places a few times, accepted with the
-  probabilities of Metropolis and Hastings for the target (`improve`). This comes close; docs/card/rules.md says how.
+- Cards of a kind can't be told apart, so we may assume that each payment used the oldest card of its kind in the hand.
+  `deal_hands_again` throws away a deal in which some payment did not, and deals again. The deals that remain follow the
+  target exactly, unless a payment might have used an old card of several hands (three or four players, after a
+  reshuffle).
+- In that case, and where no such deal turns up soon, `improve` swaps cards of a deal a few times. It accepts a swap
+  with the probability of Metropolis and Hastings for the target. The result is close to the target;
+  docs/card/rules.md says how close.
 """
 
 from __future__ import annotations
@@ -32,25 +35,25 @@ from siberia_env.core.rng import draw_below, sample_stream, shuffle
 from siberia_env.core.simd import bit_count
 from siberia_env.game import MAX_PLAYERS
 
-STRICT_TRIES = 6  #: deals thrown away because a payment did not use the oldest card, before `improve` takes over
+STRICT_TRIES = 6  #: deals at most in search of one where each payment used the oldest card, before `improve` takes over
 SWEEPS = 2  #: how often `improve` offers each place another card
-ODDS = 2**31  #: resolution of a probability
+ODDS = 2**31  #: a probability is compared with a random number below this
 
-# What the deals that are tried share: numba wants sizes of arrays as constants of one name.
+# Sizes of arrays, because numba needs each size as one named constant.
 PILE_CODES = MAX_PLAYERS * NUM_KINDS  #: pairs of a player and a kind (`card_on_pile`)
-PLACES = MAX_PLAYERS * ACTION_CARDS  #: place p of player j is number j * ACTION_CARDS + p
+PLACES = MAX_PLAYERS * ACTION_CARDS  #: places of all players; place p of player j is number j * ACTION_CARDS + p
 NO_PLACE = -1
 
-#: How good a deal is: it contradicts what was seen; it doesn't; and each payment used the oldest card of its kind.
+#: How good a deal is: it contradicts what was seen; or it doesn't; or also each payment used the oldest card.
 IMPOSSIBLE, LOOSE, STRICT = range(3)
 
 
 @kernel
 def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
-    """Deal again what `player` can't know (C18), consistent with what it can; the state gets a new generator.
+    """Deal again what `player` can't know (C18), consistent with what it knows. The state gets a new generator.
 
-    Built from what `player` sees and from `generator` (uint64) alone, never from the hidden cards themselves: equal
-    information sets and equal generators give equal states.
+    The result depends only on what `player` sees and on `generator` (uint64), never on the hidden cards themselves.
+    Equal information sets and equal generators give equal states.
     """
     state.generator = sample_stream(generator)
     deal_hands_again(ruleset, state, player)
@@ -86,10 +89,10 @@ def deal_hands_again(ruleset: Ruleset, state: State, player: int) -> None:
 
 @kernel
 def count_unknown(ruleset: Ruleset, state: State, player: int, old: Any, new: Any, old_hand: Any) -> None:
-    """What `player` knows of the cards it can't place, as they were at the last reshuffle.
+    """Write what `player` knows of the cards it can't place, as they were at the last reshuffle.
 
-    Into `old` [15] the cards that the others held together, by kind, into `old_hand` [4] how many each of them held,
-    into `new` [15] the cards that have come to the others from the stack since, or are still in it.
+    `old` [15] gets the cards that the others held together, by kind. `old_hand` [4] gets how many each of them held.
+    `new` [15] gets the cards, by kind, that the others have drawn from the stack since, or that are still in it.
     """
     for kind in range(NUM_KINDS):
         held = -int(state.held[player, kind])
@@ -112,15 +115,17 @@ def count_unknown(ruleset: Ruleset, state: State, player: int, old: Any, new: An
 def deal_places(
     state: State, player: int, old: Any, new: Any, old_hand: Any, places: Any, used: Any
 ) -> tuple[int, int]:
-    """Fill the others' places and the stack once: `places` [240], and `used` [4], the sets of places that have paid.
+    """Fill the others' places and the stack once. The stack is not shuffled yet.
+
+    `places` [240] gets the kind at each place, `used` [4] each player's set of places whose cards have been paid.
 
     Returns:
-        Whether the deal is `IMPOSSIBLE`, `LOOSE` or `STRICT`, and how many payments left a choice between an old card
-        and a new one. The stack is not shuffled yet.
+        Whether the deal is `IMPOSSIBLE`, `LOOSE` or `STRICT`, and for how many payments there was a choice between an
+        old card and a new one.
     """
     old_left, new_left = stack_array(NUM_KINDS, np.int64), stack_array(NUM_KINDS, np.int64)
-    old_places = stack_array(MAX_PLAYERS, np.int64)  # of each hand, not used yet
-    youngest = stack_array(PILE_CODES, np.int64)  # 1 + the last place of a hand that has paid with a kind; 0: none
+    old_places = stack_array(MAX_PLAYERS, np.int64)  # of each hand: old places not used yet
+    youngest = stack_array(PILE_CODES, np.int64)  # 1 + the last place of a hand that paid a card of a kind; 0: none
     olds, news = 0, 0
     for kind in range(NUM_KINDS):
         old_left[kind], new_left[kind] = old[kind], new[kind]
@@ -143,7 +148,7 @@ def deal_places(
         old_ways = int(old_places[other]) * int(old_left[kind]) * max(news, 1)
         new_ways = new_places * int(new_left[kind]) * max(olds, 1)
         if youngest[code] > held:
-            old_ways = 0  # it has paid this kind with a new card, so it had no old one
+            old_ways = 0  # it has paid a new card of this kind, so it had no old one
         elif has_all_old and old_left[kind] > 0:
             new_ways = 0  # it has the old card, and uses that first
         if old_ways + new_ways == 0:
@@ -156,7 +161,7 @@ def deal_places(
             place = first + draw_below(state, size)
         if place < youngest[code]:
             quality = LOOSE
-        if not (is_old and has_all_old):  # whose old cards are all known has them in any order
+        if not (is_old and has_all_old):  # if a hand's old cards are all known, their order is free
             youngest[code] = max(int(youngest[code]), place + 1)
         places[other * ACTION_CARDS + place] = kind
         used[other] |= 1 << place
@@ -173,7 +178,7 @@ def deal_places(
 def deal_rest(
     state: State, player: int, old_left: Any, new_left: Any, old_hand: Any, places: Any, used: Any, youngest: Any
 ) -> int:
-    """Deal the cards that no payment has used to the other places and the stack, at random; how good the deal is."""
+    """Deal the unpaid cards to the other places and the stack, at random. Return how good the deal is."""
     old_cards = stack_array(ACTION_CARDS, np.int64)
     olds, size = 0, 0
     for kind in range(NUM_KINDS):
@@ -216,16 +221,16 @@ def deal_rest(
 
 @kernel
 def payment_can_go_on(state: State, showing: int) -> bool:
-    """C19: whether the player on turn can finish a payment that has begun, with `showing` cards of its symbol.
+    """C19: whether the player on turn can finish the payment that has begun, with `showing` cards of its symbol.
 
-    True outside payments.
+    True if no payment has begun.
     """
     return state.phase != PAYING or can_go_on(state, showing, int(state.hand_size[state.player]) - showing)
 
 
 @kernel
 def take_up_hand(state: State, player: int, held: int, places: Any, used: int) -> None:
-    """The hand of `player`, its symbols and what it held at the last reshuffle, from its places."""
+    """Rebuild the hand of `player`, its symbols and the cards it held at the last reshuffle, from its places."""
     state.hand[player, :] = 0
     state.held[player, :] = 0
     state.symbols[player, :] = 0
@@ -243,13 +248,13 @@ def take_up_hand(state: State, player: int, held: int, places: Any, used: int) -
 
 @kernel
 def improve(state: State, player: int, old_hand: Any, places: Any, used: Any) -> None:
-    """Move a deal towards the target: `SWEEPS` times each unused place is offered the card of another one.
+    """Move a deal towards the target: `SWEEPS` times, offer each unused place the card of another place.
 
-    Deals are weighed by one over the number of ways to explain the pile, the product over all payments of the cards
-    that could have been used for it. Each sweep begins with one of those ways, at random.
+    The weight of a deal is one over the number of ways to explain the pile. That number is the product, over all
+    payments, of how many cards could have been used for the payment. Each sweep begins with a random one of those ways.
     """
-    ways = stack_array(ACTION_CARDS, np.int64)  # for each card on the pile: cards in hand that it could have been
-    free = stack_array(PLACES, np.int64)  # places that no payment has used: old ones from the start, new ones behind
+    ways = stack_array(ACTION_CARDS, np.int64)  # for each card on the pile: how many cards in hand it could have been
+    free = stack_array(PLACES, np.int64)  # places that no payment has used: the old ones, then the new ones
     count_ways(state, player, old_hand, places, ways)
     symbol = symbol_of(int(state.chosen))
     for _ in range(SWEEPS):
@@ -268,7 +273,7 @@ def improve(state: State, player: int, old_hand: Any, places: Any, used: Any) ->
                             showing += (other == state.player) & shows(int(places[number]), symbol)
             olds = end if new == 0 else olds
         for index in range(end):
-            # The partner is another free place of the same pool, or for a new card one in the stack.
+            # The partner is a free place of the same pool; for a new card it may also be a card in the stack.
             begin, size = (0, olds) if index < olds else (olds, end - olds + int(state.action_stack_size))
             partner = begin + draw_below(state, size)
             showing = offer(
@@ -285,10 +290,10 @@ def improve(state: State, player: int, old_hand: Any, places: Any, used: Any) ->
 
 @kernel
 def offer(state: State, old_hand: Any, places: Any, ways: Any, mine: int, other: int, depth: int, showing: int) -> int:
-    """Swap the card at place `mine` with that of place `other`, or of the stack at `depth`, if chance accepts it.
+    """Swap the card at place `mine` with that of place `other`, or with that at `depth` in the stack, if chance allows.
 
     Returns:
-        How many cards of the payment's symbol the player on turn then has (`showing` before).
+        How many cards of the payment's symbol the player on turn has afterwards; `showing` is the number before.
     """
     kind = int(places[mine])
     offered = int(state.action_stack[depth]) if other == NO_PLACE else int(places[other])
@@ -329,7 +334,7 @@ def offer(state: State, old_hand: Any, places: Any, ways: Any, mine: int, other:
 def more_ways(
     state: State, old_hand: Any, index: int, code: int, hand: int, place: int, kind: int, offered: int
 ) -> int:
-    """By how much the ways to explain payment `index` grow when a place's `kind` becomes the one `offered`."""
+    """How many ways to explain payment `index` are added when the card at a place changes from `kind` to `offered`."""
     if code // NUM_KINDS != hand or place >= old_hand[hand] + state.pile_drawn[index]:
         return 0
     return (code % NUM_KINDS == offered) - (code % NUM_KINDS == kind)
@@ -337,7 +342,10 @@ def more_ways(
 
 @kernel
 def count_ways(state: State, player: int, old_hand: Any, places: Any, ways: Any) -> None:
-    """Into `ways` [60]: for each payment of another player the cards then in its hand that it could have been."""
+    """Count the ways to explain each payment of another player, into `ways` [60].
+
+    Each card of the kind that was then in the payer's hand is one way.
+    """
     for index in range(state.discard_size):
         code = int(state.pile[index])
         other = code // NUM_KINDS
@@ -353,7 +361,7 @@ def count_ways(state: State, player: int, old_hand: Any, places: Any, ways: Any)
 
 @kernel
 def explain_pile(state: State, player: int, old_hand: Any, places: Any, used: Any, ways: Any) -> None:
-    """Choose anew which place each payment of the others has used, all explanations of the pile being as likely."""
+    """Choose anew which place each payment of the others used. All explanations of the pile are equally likely."""
     for other in range(MAX_PLAYERS):
         used[other] = 0
     for index in range(state.discard_size):
@@ -373,7 +381,7 @@ def explain_pile(state: State, player: int, old_hand: Any, places: Any, used: An
 
 @kernel
 def lay_resources_again(ruleset: Ruleset, state: State) -> None:
-    """Shuffle the resource cards that nobody has seen, those face down in the row and the stack: all orders alike."""
+    """Shuffle the unseen resource cards, in the stack and face down in the row. All orders are equally likely."""
     hidden = 0  # a set of card numbers
     for slot in range(ROW_SLOTS):
         if may_reveal(state, slot):

@@ -1,11 +1,11 @@
 """What a player sees of the card game, as one flat float32 vector of named blocks.
 
-`BLOCKS` declares every block once: the vector's size, the named slices, the table in the docs and the offsets
-below come from it. Seats are relative to the observer (0 the observer, 1 the next one to move, ...) and padded
-to four; values lie in [0, 1], signed ones in [-1, 1], larger ones are clipped.
+`BLOCKS` declares every block once. The vector's size, the named slices, the table in the docs and the offsets below
+come from it. Seats are relative to the observer (0 is the observer, 1 the next one to move, ...) and padded to four.
+Values lie in [0, 1], signed ones in [-1, 1]; larger values are clipped.
 
 What-if blocks come first: `gain` and `mine_cards` say what each action would bring right now, to the observer
-and to each opponent. They are what a learner profits from most.
+and to each opponent. A learner profits from them most.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ MONEY_UNIT = 32  # thousands
 KIND_UNIT = 4  # cards of one kind
 VALUE_UNIT = 8  # thousands, one resource card
 
-# Numbers for all resources packed into one of 64 bits: adding two adds them all.
+# The numbers of all resources are packed into one number of 64 bits, so one addition adds them all.
 COUNT_BITS, SUM_BITS = 8, 12
 MOST_COUNT, MOST_SUM = 2**COUNT_BITS - 1, 2**SUM_BITS - 1
 
@@ -136,7 +136,7 @@ BLOCKS: tuple[Block, ...] = (
     Block("seat", (MAX_PLAYERS,), "all", 1, "the observer's seat number, one-hot"),
 )
 
-NEXT_ACTION_CARDS = 2  # as many as one draw can take
+NEXT_ACTION_CARDS = 2  # as many cards as one draw can take
 NEXT_RESOURCE_CARDS = 3
 
 HIDDEN_BLOCKS: tuple[Block, ...] = (
@@ -152,7 +152,7 @@ SIZE = sum(block.size for block in BLOCKS)
 SCALES = block_scales(BLOCKS)
 HIDDEN_SCALES = block_scales(HIDDEN_BLOCKS)
 
-#: Where each block starts: `AT.gain`. Numba freezes a tuple of integers, not a dictionary.
+#: Where each block starts: `AT.gain`. Numba freezes a tuple of integers, but not a dictionary.
 AT = block_offsets(BLOCKS)
 HIDDEN_AT = block_offsets(HIDDEN_BLOCKS)
 
@@ -160,7 +160,7 @@ HIDDEN_AT = block_offsets(HIDDEN_BLOCKS)
 @kernel
 def observe(ruleset: Ruleset, state: State, player: int, observation: Any) -> None:
     """Write what `player` sees into `observation` (float32): quantities block by block, then all scaled at once."""
-    quantities = stack_array(SIZE, np.int16)  # whole numbers, no jumps: `_fractions` come last
+    quantities = stack_array(SIZE, np.int16)  # whole numbers, written without jumps; `_fractions` come last
     for index in range(SIZE):
         quantities[index] = 0
     _what_if(ruleset, state, player, quantities)
@@ -180,13 +180,13 @@ def _what_if(ruleset: Ruleset, state: State, player: int, quantities: Any) -> No
     players = int(ruleset.num_players)
     rank, owner = stack_array(ROW_SLOTS, np.int64), stack_array(ROW_SLOTS, np.int64)
     value, best_value = stack_array(ROW_SLOTS, np.int64), stack_array(ROW_SLOTS, np.int64)
-    face_up = 0  # for all resources in one number: face-up cards so far, those nearer to the headframe (C11)
+    face_up = 0  # all resources in one number: face-up cards up to here, from the headframe on (C11)
     for slot in range(ROW_SLOTS):
         shown = int(state.face_up[slot])
-        number = int(state.row[slot]) * shown  # any card while hidden: nothing of it counts
+        number = int(state.row[slot]) * shown  # card 0 while hidden: nothing of it counts
         resource = int(ruleset.card_resource[number])
         nearer = (face_up >> (COUNT_BITS * resource)) & MOST_COUNT
-        rank[slot] = nearer + ((1 - shown) << COUNT_BITS)  # out of reach for any number of workers while hidden
+        rank[slot] = nearer + ((1 - shown) << COUNT_BITS)  # a hidden card is out of reach of any number of workers
         owner[slot] = state.salesman_owner[resource]
         value[slot] = int(ruleset.card_value[number]) << (SUM_BITS * resource)
         best_value[slot] = int(ruleset.card_best_value[number]) << (SUM_BITS * resource)
@@ -195,7 +195,7 @@ def _what_if(ruleset: Ruleset, state: State, player: int, quantities: Any) -> No
         other, present = seated(player, seat, players), seat < players
         gain = AT.gain + seat * NUM_CARD_ACTIONS - CARD_ACTIONS
         workers = int(state.workers[other])
-        mined = 0  # for all resources in one number
+        mined = 0  # all resources in one number
         for slot in range(ROW_SLOTS):
             worth = int(best_value[slot]) if owner[slot] == other else int(value[slot])
             mined += worth if rank[slot] < workers else 0
@@ -215,7 +215,7 @@ def _what_if(ruleset: Ruleset, state: State, player: int, quantities: Any) -> No
 
 @kernel_part
 def _own_hand(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
-    """`payable`, `payment`, `hand`, `symbols`, and what the other one of two players knows of the hand."""
+    """`payable`, `payment`, `hand`, `symbols`, and with two players what the opponent knows of the hand."""
     for symbol in range(NUM_SYMBOLS):
         quantities[AT.symbols + symbol] = state.symbols[player, symbol]
         quantities[AT.payment + symbol] = fewest_cards(state, player, symbol)
@@ -281,14 +281,14 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
 
 @kernel_part
 def _unseen(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
-    """Known and unseen cards, the discard pile and the sizes of the stacks; of `unseen_value` the sum."""
+    """Known and unseen cards, the discard pile, the sizes of the stacks, and the sum behind `unseen_value`."""
     for kind in range(NUM_KINDS):
         known = int(state.known[player, kind])
         unseen = int(ruleset.action_cards[kind]) - int(state.hand[player, kind]) - int(state.discard[kind])
         quantities[AT.known_hand + kind] = known
         quantities[AT.unseen_actions + kind] = unseen - known
         quantities[AT.discard + kind] = state.discard[kind]
-    face_up, values = 0, 0  # for all resources in one number
+    face_up, values = 0, 0  # all resources in one number
     for slot in range(ROW_SLOTS):
         shown = int(state.face_up[slot])
         number = int(state.row[slot]) * shown
@@ -328,7 +328,7 @@ def _turn(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
 
 @kernel_part
 def _fractions(ruleset: Ruleset, state: State, quantities: Any, observation: Any) -> None:
-    """`unseen_value`, from the sum of the values to their mean, and `turns_left`."""
+    """`unseen_value`, the mean of the values whose sum `_unseen` has written, and `turns_left`."""
     for resource in range(NUM_RESOURCES):
         cards = max(np.float32(quantities[AT.unseen_resources + resource]), np.float32(1))
         mean = np.float32(quantities[AT.unseen_value + resource]) / cards

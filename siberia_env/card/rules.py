@@ -1,12 +1,12 @@
-"""The rules of Siberia: The Card Game, in the order of the rulebook, one function a verb.
+"""The rules of Siberia: The Card Game, in the order of the rulebook, one function for each verb.
 
-Numbers (C7) are those of docs/card/rules.md, which tells what is published and what the suite settles: the
-printed rules (C6 to C16), the turn limit (C17), the order in which a payment is asked for (C19). Editions
-differ only in values of the ruleset.
+Rule numbers (C7) are those of docs/card/rules.md. That page tells what is published and what the suite settles: the
+printed rules (C6 to C16), the turn limit (C17), the order in which a payment is asked for (C19). Editions differ only
+in values of the ruleset.
 
-Scalar code over one state record: compiled by numba, or run as it stands. Fields are read through `int()`
-before arithmetic, because an int8 wraps in silence when compiled. What every decision asks for joins its
-conditions with `&` and `|` instead of `and` and `or`: no jump, so none that the processor guesses wrong.
+This is scalar code that works on one state record. numba compiles it, or Python runs it as it is. The code reads fields
+through `int()` before arithmetic, because an int8 wraps in silence when compiled. Functions that every decision calls
+join conditions with `&` and `|` instead of `and` and `or`. That makes no jumps, so the processor can't mispredict any.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from siberia_env.game import MAX_PLAYERS
 
 @kernel
 def open_box(ruleset: Ruleset, state: State) -> None:
-    """Lay everything back into the box: a state whose setup is the chance outcome that comes next."""
+    """Put everything back into the box. The next chance outcome is the setup."""
     state.score[:] = 0
     state.captured[:, :] = 0
     state.captured_value[:, :] = 0
@@ -131,19 +131,19 @@ def begin_turn(state: State) -> None:
 
 @kernel
 def may_reveal(state: State, slot: int) -> bool:
-    """C7: any face-down card of the row."""
+    """C7: the player may reveal any face-down card of the row."""
     return (state.row[slot] != EMPTY) & (state.face_up[slot] == 0)
 
 
 @kernel
 def may_keep_hidden(state: State) -> bool:
-    """C7: with one or two face-down cards; with three or more one must be revealed."""
+    """C7: with one or two face-down cards the player need not reveal one; with three or more they must."""
     return state.face_down < 3
 
 
 @kernel
 def reveal(ruleset: Ruleset, state: State, slot: int) -> None:
-    """C7: turn the card up. C15: the game's last face-down card brings the end in sight."""
+    """C7: turn the card face up. C15: the last face-down card of the game brings the end in sight."""
     turn_up(state, slot)
     if state.face_down == 0 and state.resource_stack_size == 0:
         state.turns_to_end = 1 + ruleset.num_players
@@ -151,7 +151,7 @@ def reveal(ruleset: Ruleset, state: State, slot: int) -> None:
 
 @kernel
 def turn_up(state: State, slot: int) -> None:
-    """The card in `slot` lies face up from now on."""
+    """Turn the card in `slot` face up."""
     state.face_up[slot] = 1
     state.face_down -= 1
 
@@ -161,7 +161,10 @@ def turn_up(state: State, slot: int) -> None:
 
 @kernel
 def may_draw(ruleset: Ruleset, state: State, count: int) -> bool:
-    """C9: up to two cards, never above eight in hand; as many as allowed where the edition says so."""
+    """C9: whether the player may draw `count` cards: up to two, and never above eight in hand.
+
+    Some editions ask for exactly as many as allowed, or for an action from a player with a full hand.
+    """
     most = min(MOST_DRAWN, HAND_LIMIT - int(state.hand_size[state.player]))
     return ((count == most) | ((count < most) & (ruleset.draw_exact == 0))) & (
         (most > 0) | (ruleset.must_act_when_full == 0)
@@ -170,7 +173,7 @@ def may_draw(ruleset: Ruleset, state: State, count: int) -> bool:
 
 @kernel
 def draw(ruleset: Ruleset, state: State, count: int) -> None:
-    """Draw `count` cards, then the turn is over. C14: in the middle or at the end of it a shuffle may fall due."""
+    """Draw `count` cards and end the turn. C14: during the draw or after it, a shuffle may become due."""
     player, size = int(state.player), int(state.action_stack_size)
     while count > 0 and state.action_stack_size > 0:
         draw_card(state, player)
@@ -185,10 +188,10 @@ def draw(ruleset: Ruleset, state: State, count: int) -> None:
 
 @kernel
 def shuffle_is_due(ruleset: Ruleset, state: State, has_drawn: bool, missing: int) -> bool:
-    """C14: the stack is used up and there is something to shuffle: at once, or when a card is missing.
+    """C14: whether to shuffle the discard pile now: the action stack is used up, and the pile is not empty.
 
-    In the printed editions the shuffle comes as soon as the last card has been drawn; in the digital one only when a
-    player still has to draw. A stack that could not be replaced then waits for the next card that is missing.
+    In the printed editions the shuffle comes as soon as the last card has been drawn. In the digital edition it comes
+    only when a player still has to draw. A stack that could not be replaced then waits until the next card is missing.
     """
     at_once = has_drawn & (ruleset.reshuffle_at_once == 1)
     return (state.action_stack_size == 0) & (state.discard_size > 0) & (at_once | (missing > 0))
@@ -204,7 +207,7 @@ def draw_card(state: State, player: int) -> None:
 
 @kernel
 def put_in_hand(state: State, player: int, kind: int) -> None:
-    """One more card of `kind` in the hand of `player`."""
+    """Add one card of `kind` to the hand of `player`."""
     state.hand[player, kind] += 1
     state.hand_size[player] += 1
     state.symbols[player, kind // NUM_PERSONS] += 1
@@ -213,7 +216,7 @@ def put_in_hand(state: State, player: int, kind: int) -> None:
 
 @kernel
 def take_from_hand(state: State, player: int, kind: int) -> None:
-    """One card of `kind` less in the hand of `player`."""
+    """Remove one card of `kind` from the hand of `player`."""
     state.hand[player, kind] -= 1
     state.hand_size[player] -= 1
     state.symbols[player, kind // NUM_PERSONS] -= 1
@@ -222,7 +225,7 @@ def take_from_hand(state: State, player: int, kind: int) -> None:
 
 @kernel
 def turn_discard_over(ruleset: Ruleset, state: State) -> None:
-    """C14: the discard pile becomes the action stack, unshuffled. C18: everybody knows what it holds."""
+    """C14: make the discard pile the action stack, unshuffled. C18: everybody knows which cards it holds."""
     size = 0
     for kind in range(NUM_KINDS):
         for _ in range(state.discard[kind]):
@@ -236,9 +239,9 @@ def turn_discard_over(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def remember_hands(ruleset: Ruleset, state: State) -> None:
-    """C18: each player knows what the others hold together; the memory of the old pile is done with."""
+    """C18: each player now knows what the others hold together, and forgets the old discard pile."""
     state.held[:, :] = state.hand
-    state.known[:, :] = 0  # of seats that nobody sits on
+    state.known[:, :] = 0  # also for empty seats, which `know_held_cards` skips
     state.drawn[:] = 0
     state.pile[:] = 0
     state.pile_drawn[:] = 0
@@ -247,7 +250,7 @@ def remember_hands(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def know_held_cards(ruleset: Ruleset, state: State) -> None:
-    """C18: each player knows the others to hold what they held together at the last reshuffle."""
+    """C18: each player knows the cards that the others held together at the last reshuffle."""
     for kind in range(NUM_KINDS):
         together = 0
         for player in range(ruleset.num_players):
@@ -258,7 +261,7 @@ def know_held_cards(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def see_payment(state: State, player: int, kind: int) -> None:
-    """C18: a card that `player` lays down is one less of those that the others knew of, if they knew of any."""
+    """C18: when `player` pays a card of `kind`, each other player who knew of such cards knows of one less."""
     for seat in range(1, MAX_PLAYERS):
         other = (player + seat) % MAX_PLAYERS
         state.known[other, kind] -= state.known[other, kind] > 0
@@ -275,13 +278,13 @@ def shows(kind: int, symbol: int) -> bool:
 
 @kernel
 def has_investor(state: State, player: int, symbol: int) -> bool:
-    """C10: whether an investor stands for the first `symbol` of a payment (resource actions only)."""
+    """C10: whether an investor replaces the first `symbol` of a payment (resource actions only)."""
     return symbol < NUM_RESOURCES and state.investor_owner[symbol] == player
 
 
 @kernel
 def can_pay(state: State, player: int, symbol: int) -> bool:
-    """C10: two cards showing the symbol, or one and two others; the investor saves the first of them."""
+    """C10: whether `player` has two cards with the symbol, or one and two others. The investor saves the first card."""
     showing = int(state.symbols[player, symbol])
     others = int(state.hand_size[player]) - showing
     return pays_for(2 - has_investor(state, player, symbol), showing, others)
@@ -289,7 +292,7 @@ def can_pay(state: State, player: int, symbol: int) -> bool:
 
 @kernel
 def pays_for(symbols: int, showing: int, others: int) -> bool:
-    """C10: whether cards pay for that many `symbols` (1 or 2): two other cards stand for one of them.
+    """C10: whether cards pay for that many `symbols` (1 or 2). Two other cards stand for one of them.
 
     `showing` of the cards show the symbol, `others` don't.
     """
@@ -315,7 +318,7 @@ def symbol_of(card_action: int) -> int:
 
 @kernel
 def worker_on_offer(ruleset: Ruleset, state: State, player: int) -> bool:
-    """C13: while any is left, and below the edition's cap."""
+    """C13: a worker is on offer while any is left and the player has fewer than the edition's cap."""
     return (state.workers_left > 0) & (state.workers[player] < ruleset.worker_cap)
 
 
@@ -333,7 +336,7 @@ def investor_on_offer(state: State, resource: int) -> bool:
 
 @kernel
 def on_offer(ruleset: Ruleset, state: State, player: int, card_action: int) -> bool:
-    """C11, C13: mining always is, even when nothing can be taken; hiring needs somebody left to hire."""
+    """C11, C13: mining is always on offer, even when it would bring nothing. Hiring needs somebody left to hire."""
     action = card_action + CARD_ACTIONS
     if action < HIRE_WORKER:
         return True
@@ -354,7 +357,7 @@ def choose(state: State, card_action: int) -> None:
 
 @kernel
 def next_card(state: State, player: int, symbol: int) -> tuple[bool, bool]:
-    """C19: whether the next card of a payment may show the `symbol`, and whether it may be another card."""
+    """C19: whether the next card of a payment may show the `symbol`, and whether it may be one that doesn't."""
     payment = int(state.payment)
     others = int(state.hand_size[player]) - int(state.symbols[player, symbol])
     return payment != LAST_OF_TWO, (payment == LAST_OF_TWO) | ((payment == SECOND_CARD) & (others >= 2))
@@ -362,7 +365,7 @@ def next_card(state: State, player: int, symbol: int) -> tuple[bool, bool]:
 
 @kernel
 def may_pay(state: State, kind: int) -> bool:
-    """C19: a card showing the symbol first; then another, or two in a row that don't show it."""
+    """C19: the first card shows the symbol. Then comes another that shows it, or two in a row that don't."""
     player, symbol = int(state.player), symbol_of(int(state.chosen))
     showing, other = next_card(state, player, symbol)
     return may_come_next(state, player, kind, symbol, showing, other)
@@ -370,14 +373,14 @@ def may_pay(state: State, kind: int) -> bool:
 
 @kernel
 def may_come_next(state: State, player: int, kind: int, symbol: int, showing: bool, other: bool) -> bool:
-    """C19: whether `player` has a card of `kind`, and a payment goes on with such a card (`next_card`)."""
+    """C19: whether `player` has a card of `kind` and may pay it next. `showing` and `other` come from `next_card`."""
     shown = shows(kind, symbol)
     return (state.hand[player, kind] > 0) & ((shown & showing) | (other & (not shown)))
 
 
 @kernel
 def can_go_on(state: State, showing: int, others: int) -> bool:
-    """C19: whether cards finish the payment that has begun: `showing` show its symbol, `others` don't."""
+    """C19: whether `showing` cards with the symbol and `others` without it can finish the payment that has begun."""
     if state.payment == LAST_OF_TWO:
         return others > 0
     return pays_for(2 if state.payment == FIRST_CARD else 1, showing, others)
@@ -385,7 +388,7 @@ def can_go_on(state: State, showing: int, others: int) -> bool:
 
 @kernel
 def pay(ruleset: Ruleset, state: State, kind: int) -> None:
-    """C14: lay one card on the discard pile. With the payment complete the action is carried out."""
+    """C14: pay one card onto the discard pile. When the payment is complete, carry out the action."""
     player = int(state.player)
     take_from_hand(state, player, kind)
     lay_on_pile(state, player, kind)
@@ -403,7 +406,7 @@ def pay(ruleset: Ruleset, state: State, kind: int) -> None:
 
 @kernel
 def lay_on_pile(state: State, player: int, kind: int) -> None:
-    """C14: a paid card goes to the discard pile. C18: everybody remembers whose it was."""
+    """C14: lay a paid card on the discard pile. C18: everybody remembers who paid it."""
     size = int(state.discard_size)
     state.pile[size] = card_on_pile(player, kind)
     state.pile_drawn[size] = state.drawn[player]
@@ -414,7 +417,7 @@ def lay_on_pile(state: State, player: int, kind: int) -> None:
 
 @kernel
 def card_on_pile(player: int, kind: int) -> int:
-    """How the discard pile remembers a card of `kind` that `player` has paid: one number for both."""
+    """The number for a card of `kind` on the discard pile that `player` has paid. It holds both."""
     return player * NUM_KINDS + kind
 
 
@@ -438,7 +441,7 @@ def perform(ruleset: Ruleset, state: State, card_action: int) -> None:
 
 @kernel
 def mine(ruleset: Ruleset, state: State, resource: int) -> None:
-    """C11: a face-up card of the resource for each worker, from the headframe on; fewer where there are no more."""
+    """C11: take a face-up card of the resource for each worker, from the headframe on, or all if these are fewer."""
     player = int(state.player)
     wanted = int(state.workers[player])
     for slot in range(ROW_SLOTS):
@@ -452,7 +455,7 @@ def mine(ruleset: Ruleset, state: State, resource: int) -> None:
 
 @kernel
 def capture(ruleset: Ruleset, state: State, player: int, number: int) -> None:
-    """Resource card `number` goes to `player`, who scores it at once (C16)."""
+    """Give resource card `number` to `player`, who scores it at once (C16)."""
     resource = ruleset.card_resource[number]
     value = ruleset.card_value[number]
     best_value = ruleset.card_best_value[number]
@@ -464,7 +467,7 @@ def capture(ruleset: Ruleset, state: State, player: int, number: int) -> None:
 
 @kernel
 def refill_row(state: State) -> None:
-    """C12: emptied slots get a face-down card each, in place, lowest slot first, while the stack lasts."""
+    """C12: lay a face-down card into each emptied slot, lowest slot first, while the stack lasts. No card moves."""
     for slot in range(ROW_SLOTS):
         if state.row[slot] == EMPTY:
             refill_slot(state, slot)
@@ -482,7 +485,7 @@ def refill_slot(state: State, slot: int) -> None:
 
 @kernel
 def take_worker(ruleset: Ruleset, state: State, player: int) -> None:
-    """C6, C13: a worker from the supply."""
+    """C6, C13: give `player` a worker from the supply."""
     state.workers_left -= 1
     state.workers[player] += 1
     state.score[player] += person_value(ruleset, state, player, WORKER)
@@ -490,7 +493,7 @@ def take_worker(ruleset: Ruleset, state: State, player: int) -> None:
 
 @kernel
 def hire_salesman(ruleset: Ruleset, state: State, symbol: int) -> None:
-    """C13: the salesman of `symbol` from the supply; all he touches is worth more from now on (C16)."""
+    """C13: hire the salesman of `symbol`. From now on all cards that he counts for are worth more (C16)."""
     player = int(state.player)
     state.score[player] += salesman_gain(ruleset, state, player, symbol)
     state.salesman_owner[symbol] = player
@@ -499,7 +502,7 @@ def hire_salesman(ruleset: Ruleset, state: State, symbol: int) -> None:
 
 @kernel
 def hire_investor(ruleset: Ruleset, state: State, resource: int) -> None:
-    """C13: the investor of `resource` from the supply."""
+    """C13: hire the investor of `resource`."""
     player = int(state.player)
     state.investor_owner[resource] = player
     state.investors[player] += 1
@@ -518,7 +521,7 @@ def person_value(ruleset: Ruleset, state: State, player: int, person: int) -> in
 
 @kernel
 def salesman_gain(ruleset: Ruleset, state: State, player: int, symbol: int) -> int:
-    """C16: by how much the score of `player` rises with the salesman of `symbol`, himself included, thousands."""
+    """C16: how much the salesman of `symbol`, himself included, would add to the score of `player`, thousands."""
     if symbol < NUM_RESOURCES:
         raised = int(state.captured_best_value[player, symbol]) - int(state.captured_value[player, symbol])
         return raised + person_value(ruleset, state, player, SALESMAN)
@@ -535,7 +538,7 @@ def salesman_gain(ruleset: Ruleset, state: State, player: int, symbol: int) -> i
 
 @kernel
 def end_turn(ruleset: Ruleset, state: State) -> None:
-    """C15: one last turn for everybody once the end is in sight. C17: the turn limit."""
+    """C15: once the end is in sight, everybody has one last turn. C17: the turn limit also ends the game."""
     state.turn += 1
     if state.turns_to_end > 0:
         state.turns_to_end -= 1

@@ -1,8 +1,9 @@
-"""The state of one card game: a fixed-size record of integers, the random generator included.
+"""The state of one card game: a fixed-size record of integers that includes the random generator.
 
-A copy is an assignment, a batch is an array, a checkpoint is bytes. Fields that could be derived are kept
-where the rules or the observation read them often (marked *running*); a test recomputes each from the rest.
-What every decision reads stands first and together: a batch larger than the processor's caches lives on that.
+A copy is an assignment, a batch is an array, a checkpoint is bytes. The record also keeps fields that could be derived,
+where the rules or the observation read them often. They are marked *running*, and a test recomputes each from the rest.
+The fields that every decision reads come first and lie together: the speed of a batch larger than the processor's
+caches depends on that.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from siberia_env.card.components import (
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.game import MAX_PLAYERS
 
-#: A record of `STATE`, and of the ruleset: numba and numpy know their fields, type checkers don't.
+#: A record of `STATE`, and a record of the ruleset. numba and numpy know their fields; type checkers don't.
 State: TypeAlias = Any
 Ruleset: TypeAlias = Any
 
-# Phases of a turn, and around it.
+# The phases of a turn, then the shuffle, the setup and the end.
 DISCOVER, CHOOSE, PAYING, SHUFFLE, SETUP, OVER = range(6)
 
-# What the next card of a payment has to be (C19).
+# Which card of a payment comes next (C19).
 NOT_PAYING, FIRST_CARD, SECOND_CARD, LAST_OF_TWO = range(4)
 
 NOBODY = -1  #: owner of a person card still in the supply
@@ -41,13 +42,13 @@ STATE = np.dtype(
         np.dtype(
             [
                 ("generator", "u8"),  # splitmix64
-                ("score", "i2", (MAX_PLAYERS,)),  # running: total as of now (C16), thousands
+                ("score", "i2", (MAX_PLAYERS,)),  # running: current total (C16), thousands
                 ("turn", "i2"),  # turns finished, all players together
                 ("phase", "i1"),  # DISCOVER .. OVER
                 ("player", "i1"),  # whose turn
                 ("chosen", "i1"),  # the action being paid for, counted from CARD_ACTIONS; NOTHING
                 ("payment", "i1"),  # NOT_PAYING .. LAST_OF_TWO
-                ("draws_left", "i1"),  # cards still to be drawn in a draw that waits for a shuffle
+                ("draws_left", "i1"),  # cards still to be drawn after the shuffle that is due
                 ("turns_to_end", "i1"),  # C15: this turn and those after it; 0 while the end is not in sight
                 ("truncated", "i1"),  # C17: 1 if the turn limit ended the game
                 ("face_down", "i1"),  # running: face-down cards in the row
@@ -66,16 +67,16 @@ STATE = np.dtype(
                 ("salesman_owner", "i1", (NUM_SYMBOLS,)),  # player, or NOBODY
                 ("investor_owner", "i1", (NUM_RESOURCES,)),  # player, or NOBODY
                 ("discard", "i1", (NUM_KINDS,)),  # number of each kind
-                # What a perfect memory keeps (C18); "since" is since the last reshuffle, before it since the start.
+                # What a perfect memory keeps (C18). "Since": since the last reshuffle, or the start.
                 ("held", "i1", (MAX_PLAYERS, NUM_KINDS)),  # hands when the discard pile last became the stack, or 0
-                ("known", "i1", (MAX_PLAYERS, NUM_KINDS)),  # running: what each knows the others to hold together
+                ("known", "i1", (MAX_PLAYERS, NUM_KINDS)),  # running: cards each knows that the others hold together
                 ("drawn", "i1", (MAX_PLAYERS,)),  # how many cards each player has drawn since
                 ("pile", "i1", (ACTION_CARDS,)),  # the discard pile from the bottom up: `card_on_pile`; 0 above it
-                ("pile_drawn", "i1", (ACTION_CARDS,)),  # for each of its cards: `drawn` of its player at that moment
-                ("unused", "i1", (2,)),  # fills the record, so that equal states are equal bytes
+                ("pile_drawn", "i1", (ACTION_CARDS,)),  # for each card on it: `drawn` of its player then
+                ("unused", "i1", (2,)),  # explicit padding, so that equal states are equal bytes
                 ("captured", "i1", (MAX_PLAYERS, NUM_RESOURCES)),  # number of captured resource cards
                 ("captured_value", "i2", (MAX_PLAYERS, NUM_RESOURCES)),  # running: printed values, thousands
-                ("captured_best_value", "i2", (MAX_PLAYERS, NUM_RESOURCES)),  # running: as with the salesman (C16)
+                ("captured_best_value", "i2", (MAX_PLAYERS, NUM_RESOURCES)),  # running: value with the salesman (C16)
                 ("action_stack", "i1", (ACTION_CARDS,)),  # kinds, the top card last; stale above the size
                 ("resource_stack", "i1", (RESOURCE_CARDS,)),  # card numbers, the top card last; stale above the size
             ],

@@ -1,7 +1,7 @@
-"""The card game's kernels for the contract of `siberia_env.game`, written over the rules.
+"""The card game's kernels for the contract of `siberia_env.game`, written on top of the rules.
 
-The six that everybody looks for come first: how a game starts, whose decision it is, what is legal, what an action
-does, when the game is over, and the scores.
+The six kernels that most readers look for come first: how a game starts, whose decision it is, what is legal, what an
+action does, when the game is over, and the scores.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ from siberia_env.core.rng import shuffle
 
 @kernel
 def deal(ruleset: Ruleset, state: State, generator: Any) -> None:
-    """A new game whose chance outcomes come from `generator` (uint64)."""
+    """Start a new game whose chance outcomes come from `generator` (uint64)."""
     open_box(ruleset, state)
     state.generator = generator
     resolve(ruleset, state)
@@ -82,7 +82,7 @@ def current_player(ruleset: Ruleset, state: State) -> int:
 
 @kernel
 def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """Write 1 for every legal action and 0 for the others into `mask` (int8, one an action); return how many."""
+    """Write 1 for each legal action and 0 for the others into `mask` (int8); return how many are legal."""
     for action in range(NUM_ACTIONS):
         mask[action] = 0
     count = 0
@@ -129,7 +129,7 @@ def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
 
 @kernel
 def apply(ruleset: Ruleset, state: State, action: int) -> None:
-    """Carry out a legal action, up to the next decision, chance outcome or the end. Checks nothing."""
+    """Carry out a legal action, up to the next decision, chance outcome or the end. The action is not checked."""
     if state.phase == DISCOVER:
         if action != KEEP_HIDDEN:
             reveal(ruleset, state, action - REVEAL)
@@ -151,14 +151,14 @@ def is_over(ruleset: Ruleset, state: State) -> bool:
 
 @kernel
 def scores(ruleset: Ruleset, state: State, out: Any) -> None:
-    """C16: every player's total as of now, in thousands, into `out` (one a player)."""
+    """C16: write each player's current total, in thousands, into `out`."""
     for player in range(ruleset.num_players):
         out[player] = state.score[player]
 
 
 @kernel
 def is_legal(ruleset: Ruleset, state: State, action: int) -> bool:
-    """Whether the player on turn may take `action` now; any integer may be asked."""
+    """Whether the player on turn may take `action` now; `action` may be any integer."""
     if state.phase == DISCOVER:
         if REVEAL <= action < KEEP_HIDDEN:
             return may_reveal(state, action - REVEAL)
@@ -181,7 +181,7 @@ def is_chance(ruleset: Ruleset, state: State) -> bool:
 
 @kernel
 def resolve(ruleset: Ruleset, state: State) -> None:
-    """Settle the chance outcome that is due from the state's own generator."""
+    """Settle the chance outcome that is due, with the state's own generator."""
     if state.phase == SETUP:
         lay_stacks(ruleset, state)
         shuffle(state, state.action_stack, int(state.action_stack_size))
@@ -195,10 +195,10 @@ def resolve(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def force(ruleset: Ruleset, state: State, order: Any) -> None:
-    """Settle the chance outcome that is due as `order` says; the generator stays as it is.
+    """Settle the chance outcome that is due as `order` says. The generator stays as it is.
 
-    `order` holds the kinds of the action stack, then (for the setup) the numbers of the resource cards, each
-    from the top card down. It must be a rearrangement of the cards at hand: `Variant.force` checks that.
+    `order` holds the kinds of the action stack, then for the setup the numbers of the resource cards, each from the top
+    card down. It must be a rearrangement of the cards at hand; `Variant.force` checks that.
     """
     setup = state.phase == SETUP
     if setup:
@@ -225,11 +225,11 @@ def is_truncated(ruleset: Ruleset, state: State) -> bool:
 
 @kernel
 def is_secret(ruleset: Ruleset, state: State) -> bool:
-    """C18: never; every decision is made in full view."""
+    """C18: False, because every decision is made in full view."""
     return False
 
 
 @kernel
 def shown(ruleset: Ruleset, state: State, player: int) -> int:
-    """C18: there are no secret decisions."""
+    """C18: 0, because there are no secret decisions."""
     return 0
