@@ -1,4 +1,4 @@
-"""What a player of the board game can't know, drawn again (B29)."""
+"""Draws again what a player of the board game can't know (B29)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from siberia_env.game import MAX_PLAYERS
 
 @kernel
 def counters_placed(ruleset: Ruleset, state: State, player: int) -> int:
-    """B11: how many of its six counters `player` has decided on while all place."""
+    """B11: how many of their six counters `player` has placed so far, while all place."""
     turn, own = int(state.player) - int(state.start), player - int(state.start)
     turn = turn + int(ruleset.num_players) if turn < 0 else turn
     own = own + int(ruleset.num_players) if own < 0 else own
@@ -41,7 +41,7 @@ def counters_placed(ruleset: Ruleset, state: State, player: int) -> int:
 
 @kernel
 def draw_others_anew(ruleset: Ruleset, state: State, player: int) -> None:
-    """B29: the others draw and plan anew, from what `player` doesn't hold; each legal placing is as likely."""
+    """B29: draw and plan anew for the others, from what `player` doesn't hold. Each legal place is equally likely."""
     for other in range(ruleset.num_players):
         if other != player:
             for index in range(COUNTERS_DRAWN):
@@ -66,7 +66,7 @@ def draw_others_anew(ruleset: Ruleset, state: State, player: int) -> None:
 
 @kernel
 def shuffle_tiles_anew(ruleset: Ruleset, state: State) -> None:
-    """B29: the stack holds the tiles that lie neither face up nor on a panel, in any order."""
+    """B29: rebuild the stack from the tiles that lie neither face up nor on a panel. All orders are equally likely."""
     size = 0
     for action in range(NUM_PANEL_ACTIONS):
         left = int(ruleset.tiles[action]) - int(state.face_up[action])
@@ -81,11 +81,12 @@ def shuffle_tiles_anew(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
-    """Replace what `player` can't know (B29), consistent with what it can; the state gets a new generator.
+    """Replace what `player` can't know (B29), consistent with what it knows. The state gets a new generator.
 
-    Built from what `player` sees and from `generator` alone: equal information sets and equal generators give
-    equal states. What the others have drawn is sampled as it was drawn; where they placed it is sampled uniformly
-    from the legal placings, in order, which no player need follow. What the bag will give is in the generator.
+    The result depends only on what `player` sees and on `generator` (uint64). Equal information sets and equal
+    generators give equal states. The others' counters are drawn in the same way as in play. Then each of them in turn
+    goes to one of its legal places, uniformly at random; real players need not place like that. What the bag will give
+    depends on the new generator.
     """
     state.generator = sample_stream(generator)
     if state.phase == PLACE:

@@ -1,11 +1,11 @@
 """What a player sees of the board game, as one flat float32 vector of named blocks.
 
-`BLOCKS` declares every block once: the vector's size, the named slices, the table in the docs and the offsets
-below come from it. Seats are relative to the observer (0 the observer, 1 the next one to the left, ...) and padded
-to four, areas to sixteen; values lie in [0, 1], signed ones in [-1, 1], larger ones are clipped.
+`BLOCKS` declares every block once. The vector's size, the named slices, the table in the docs and the offsets below
+come from it. Seats are relative to the observer (0 is the observer, 1 the next one to the left, ...) and padded to
+four. Areas are padded to sixteen. Values lie in [0, 1], signed ones in [-1, 1]; larger values are clipped.
 
-What-if blocks come first: what each resource action would bring right now, to the observer and to each opponent,
-what each action still needs, and what lies within reach of the own workers.
+What-if blocks come first. They say what each resource action would bring right now, to the observer and to each
+opponent, what each action still needs, and what lies within reach of the observer's workers.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ from siberia_env.core.simd import (
 )
 from siberia_env.game import MAX_PLAYERS, Block, block_offsets, block_scales
 
-# With the box's own tables no quantity exceeds its unit, but for `empty_reserves`, of which three end the game, and
-# for money in games between players of very unequal strength.
+# With the box's own tables only two quantities can exceed their unit: `empty_reserves`, of which three end the game,
+# and money in games between players of very unequal strength.
 SCORE_UNIT = 256  # thousands
 MARGIN_UNIT = 128  # thousands
 PRICE_UNIT = 8  # thousands a cube
 SALE_UNIT = PAWNS * PRICE_UNIT  # thousands: a cube for each pawn, at the price of the best salesman card
-AREA_UNIT = 8  # areas with own workers, and cubes of one resource there
+AREA_UNIT = 8  # areas with workers of one player, and cubes of one resource there
 RESERVE_UNIT = 18  # cubes of one resource
 KIND_UNIT = 4  # counters of one kind with a person and a resource
 MANAGER_UNIT = 16  # manager counters
@@ -222,7 +222,7 @@ BLOCKS: tuple[Block, ...] = (
     Block("seat", (MAX_PLAYERS,), "all", 1, "the observer's seat number, one-hot"),
 )
 
-NEXT_TILES = 2  # as many as two investors turn up
+NEXT_TILES = 2  # as many tiles as two investors turn up
 
 HIDDEN_BLOCKS: tuple[Block, ...] = (
     Block(
@@ -239,18 +239,18 @@ HIDDEN_BLOCKS: tuple[Block, ...] = (
 )
 
 SIZE = sum(block.size for block in BLOCKS)
-SPARE = SIZE  # beside the observation: a place for what is not to be shown
+SPARE = SIZE  # a place outside the observation, for what it doesn't show
 ROOM = SIZE + 1
 SCALES = block_scales(BLOCKS)
 HIDDEN_SCALES = block_scales(HIDDEN_BLOCKS)
 
-#: Where each block starts: `AT.gain`. Numba freezes a tuple of integers, not a dictionary.
+#: Where each block starts: `AT.sale`. Numba freezes a tuple of integers, but not a dictionary.
 AT = block_offsets(BLOCKS)
 HIDDEN_AT = block_offsets(HIDDEN_BLOCKS)
 
 
-# Where the observer's counters are shown: no jumps that depend on their kinds. Columns: EMPTY, then the kinds.
-# Unsigned numbers, because such an index can't count from an array's end: nothing asks whether it does.
+# These tables say where the observation shows a counter, so no jump depends on its kind. The columns are EMPTY, then
+# the kinds. The numbers are unsigned: such an index can't count from an array's end, so compiled code need not check.
 _COLUMNS = 1 + NUM_KINDS
 PANEL_PLACE = np.full((NUM_PANEL_ACTIONS, _COLUMNS), SPARE, np.uint16)  #: by action
 UNSEEN_PLACE = np.full(_COLUMNS, SPARE, np.uint16)
@@ -271,7 +271,7 @@ for _kind in range(NUM_KINDS):
 
 SPACES_AT_SEAT = np.array(
     [[0] * NUM_PANEL_ACTIONS, [SPACES] * NUM_PANEL_ACTIONS], np.int8
-)  #: of a seat that is empty, taken
+)  #: for an empty seat, for a taken one
 
 
 @kernel
@@ -292,7 +292,7 @@ def observe(ruleset: Ruleset, state: State, player: int, observation: Any) -> No
 
 @kernel_part
 def _trade(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
-    """Prices, and by how much a salesman would raise the own best ones."""
+    """Prices, and by how much a salesman would raise the observer's best ones."""
     for exchange in range(1 + int(state.sides_chosen)):
         prices, index = ruleset.price[exchange_row(state, exchange)], exchange * NUM_RESOURCES
         copy_row(quantities, AT.prices + index, prices, NUM_RESOURCES)
@@ -306,13 +306,13 @@ def _trade(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
 
 @kernel_part
 def _map(state: State, player: int, quantities: Any) -> None:
-    """Cubes by area; how far the areas are from the own workers, and what could be placed where they stand."""
+    """Cubes by area, how far the areas are from the observer's workers, and what could be placed where these stand."""
     near, is_open = int(state.presence[player]), int(state.open)
     for resource in range(NUM_RESOURCES):
         spread_bits(quantities, AT.cubes + resource * MOST_AREAS, int(state.lying[resource]), MOST_AREAS)
         quantities[AT.sites + resource] = size_of(may_lie(state, resource) & near)
     copy_row(quantities, AT.reserve, state.reserve, NUM_RESOURCES)
-    spread_bits(quantities, AT.distance, is_open & ~near, MOST_AREAS)  # one for each number of steps that is too few
+    spread_bits(quantities, AT.distance, is_open & ~near, MOST_AREAS)  # one for each number of steps that is too small
     from_start = int(state.steps[VLADIVOSTOK]) * (state.workers[player, VLADIVOSTOK] > 0)
     for steps in range(STEPS):
         near |= join_sets(state.steps, near, MOST_AREAS) | from_start
@@ -361,7 +361,7 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
 
 @kernel_part
 def _counters(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None:
-    """The own panel with what is planned for it, the own new counters, the bag as far as it is known; the tiles."""
+    """The observer's panel and plans, the observer's new counters, what is known of the bag, and the tiles."""
     for action in range(NUM_PANEL_ACTIONS):
         first = int(PANEL_PLACE[action, 1 + int(state.panel[player, action, 0])])
         second = int(PANEL_PLACE[action, 1 + int(state.panel[player, action, 1])])
@@ -377,7 +377,7 @@ def _counters(ruleset: Ruleset, state: State, player: int, quantities: Any) -> N
 
 @kernel_part
 def _new_counters(state: State, player: int, quantities: Any) -> None:
-    """While all place: the own new counters and plans; those of the others are as good as in the bag."""
+    """While all place: the observer's new counters and plans. The others' new counters count as if in the bag."""
     for other in range(MAX_PLAYERS):
         for index in range(COUNTERS_DRAWN):
             quantities[int(UNSEEN_PLACE[1 + int(state.drawn[other, index])])] += other != player

@@ -1,11 +1,12 @@
-"""The rules of Siberia, the board game, in the order of the rulebook, one function a verb.
+"""The rules of Siberia, the board game, in the order of the rulebook, one function for each verb.
 
-Numbers (B11) are those of docs/board/rules.md, which tells what is published and what the suite settles: the map
-and the prices (B5, B6), the order of simultaneous placing (B11, B12), the order of research (B15), the round limit
+Rule numbers (B11) are those of docs/board/rules.md. That page tells what is published and what the suite settles: the
+map and the prices (B5, B6), the order of simultaneous placing (B11, B12), the order of research (B15), the round limit
 (B24). Options differ only in values of the ruleset.
 
-Scalar code over one state record: compiled by numba, or run as it stands. Fields are read through `int()` before
-arithmetic, because an int8 wraps in silence when compiled. A set of areas is an integer with bit a for area a.
+This is scalar code that works on one state record. numba compiles it, or Python runs it as it is. The code reads fields
+through `int()` before arithmetic, because an int8 wraps in silence when compiled. A set of areas is an integer with
+bit a for area a.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ from siberia_env.game import MAX_PLAYERS
 
 @kernel
 def open_box(ruleset: Ruleset, state: State) -> None:
-    """Lay everything back into the box: a state whose setup is the chance outcome that comes next."""
+    """Put everything back into the box. The next chance outcome is the setup."""
     state.money[:] = 0
     state.lying[:] = 0
     state.open = 0
@@ -128,13 +129,13 @@ def open_box(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def may_lie(state: State, resource: int) -> int:
-    """B15: the set of areas where a cube of the resource may be placed: open, and without one."""
+    """B15: the set of areas where a cube of the resource may be placed: the open areas without one."""
     return int(state.open) & ~int(state.lying[resource])
 
 
 @kernel
 def put_cube(state: State, resource: int, area: int) -> None:
-    """A cube from the reserve into the area."""
+    """Move a cube from the reserve to the area."""
     state.reserve[resource] -= 1
     state.lying[resource] |= 1 << area
     state.open |= 1 << area
@@ -142,13 +143,13 @@ def put_cube(state: State, resource: int, area: int) -> None:
 
 @kernel
 def draw_cubes(ruleset: Ruleset, state: State) -> None:
-    """B8: cubes are drawn blind until each area holds two different ones; what fits nowhere is laid aside."""
+    """B8: draw cubes blind until each area holds two different ones. A cube that fits nowhere is laid aside."""
     aside = stack_array(NUM_RESOURCES, np.int64)
     left = 0
     for resource in range(NUM_RESOURCES):
         aside[resource] = 0
         left += int(state.reserve[resource])
-    one, two = 0, 0  # sets of the areas that hold at least one cube, at least two
+    one, two = 0, 0  # sets of the areas that hold at least one cube, and at least two
     everywhere = (1 << int(ruleset.num_areas)) - 1
     while two != everywhere:
         number = draw_below(state, left)
@@ -172,7 +173,7 @@ def draw_cubes(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def lowest(areas: int) -> int:
-    """The first area of a set that is not empty."""
+    """The first area of a non-empty set."""
     area = 0
     while (areas >> area) & 1 == 0:
         area += 1
@@ -192,7 +193,7 @@ def lay_tiles(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def set_up(ruleset: Ruleset, state: State) -> None:
-    """B10: a worker and a salesman for each player. B9: the sides are settled, or the starting player's choice."""
+    """B10: give each player a worker and a salesman. B9: unless the sides are settled, the starting player chooses."""
     for player in range(ruleset.num_players):
         state.pawns[player] = PAWNS
         worker_to(state, player, VLADIVOSTOK)
@@ -208,13 +209,13 @@ def set_up(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def may_choose_side(state: State, number: int) -> bool:
-    """B9: tile by tile, one of its two sides."""
+    """B9: the player chooses one of two sides, tile by tile."""
     return number // TILE_SIDES == state.sides_chosen
 
 
 @kernel
 def choose_side(state: State, number: int) -> None:
-    """B9: an exchange tile shows the chosen side from now on."""
+    """B9: make the chosen side of an exchange tile the active one."""
     state.side[number // TILE_SIDES] = number % TILE_SIDES
     state.sides_chosen += 1
     if state.sides_chosen == EXCHANGE_TILES:
@@ -223,7 +224,7 @@ def choose_side(state: State, number: int) -> None:
 
 @kernel
 def open_trade(state: State) -> None:
-    """B10: with the sides settled the first investment tiles are turned up, and the first round begins."""
+    """B10: once the sides are settled, turn up the first investment tiles and begin the first round."""
     for _ in range(TILES_FACE_UP):
         turn_up_tile(state)
     state.phase = DRAW
@@ -231,7 +232,7 @@ def open_trade(state: State) -> None:
 
 @kernel
 def turn_up_tile(state: State) -> None:
-    """The top tile of the stack, if there is one, lies face up from now on."""
+    """Turn up the top tile of the stack, if there is one."""
     if state.tile_stack_size > 0:
         state.tile_stack_size -= 1
         state.face_up[int(state.tile_stack[state.tile_stack_size])] += 1
@@ -242,7 +243,7 @@ def turn_up_tile(state: State) -> None:
 
 @kernel
 def draw_counters(ruleset: Ruleset, state: State) -> None:
-    """B11: from the starting player on each draws six counters from the bag."""
+    """B11: each player draws six counters from the bag, beginning with the starting player."""
     player = int(state.start)
     for _ in range(ruleset.num_players):
         draw_six(state, player)
@@ -252,8 +253,8 @@ def draw_counters(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def draw_six(state: State, player: int) -> None:
-    """Six counters from the bag, sorted as they come up (B12): by person, then resource, managers last."""
-    totals = stack_array(NUM_KINDS, np.int16)  # counters in the bag of each kind and those before it
+    """Draw six counters from the bag, sorted as they are placed (B12): by person, then resource, managers last."""
+    totals = stack_array(NUM_KINDS, np.int16)  # counters in the bag, of this kind and all kinds before it
     total = 0
     for kind in range(NUM_KINDS):
         total += int(state.bag[kind])
@@ -264,7 +265,7 @@ def draw_six(state: State, player: int) -> None:
 
 @kernel
 def take_counter(state: State, player: int, index: int, kind: int) -> None:
-    """A counter of `kind` from the bag is the player's: the `index`-th this round, sorted in among the others."""
+    """Give the player a counter of `kind` from the bag, number `index` this round, sorted in among the others."""
     state.bag[kind] -= 1
     state.bag_size -= 1
     for earlier in range(index):
@@ -276,7 +277,7 @@ def take_counter(state: State, player: int, index: int, kind: int) -> None:
 
 @kernel
 def begin_placing(state: State) -> None:
-    """B11: all have drawn; the players decide one after the other, from the starting player on."""
+    """B11: all have drawn. The players now place one after the other, beginning with the starting player."""
     state.plan[:, :] = NOT_PLACED
     state.player = state.start
     state.placed = 0
@@ -285,7 +286,7 @@ def begin_placing(state: State) -> None:
 
 @kernel
 def person_action(kind: int) -> int:
-    """The action of a counter's person; that of a manager is MANAGER."""
+    """The action of a counter's person; for a manager it is MANAGER."""
     return MANAGER if kind == MANAGER_COUNTER else LOGISTICIAN + kind // NUM_RESOURCES
 
 
@@ -297,14 +298,14 @@ def resource_action(kind: int) -> int:
 
 @kernel
 def has_room(state: State, player: int, action: int) -> bool:
-    """B12: whether a space of the action is still free of counters, tiles and the player's plans."""
+    """B12: whether the action still has a space without a counter, a tile or a counter that the player plans there."""
     taken = int(state.covered[player, action]) + int(state.tiles[player, action]) + int(state.planned[player, action])
     return taken < SPACES
 
 
 @kernel
 def may_place(state: State, player: int, index: int, where: int) -> bool:
-    """B12: a counter goes to research, or to a free space of its person or of its resource."""
+    """B12: a counter may go to research, or to a free space of its person or of its resource."""
     kind = int(state.drawn[player, index])
     if where == AT_RESEARCH:
         return True
@@ -315,7 +316,7 @@ def may_place(state: State, player: int, index: int, where: int) -> bool:
 
 @kernel
 def plan_counter(state: State, player: int, index: int, where: int) -> None:
-    """Decide where a drawn counter goes; it is shown when all have placed."""
+    """Decide where a drawn counter goes. The others see it when all have placed."""
     kind = int(state.drawn[player, index])
     state.plan[player, index] = where
     if where == AT_PERSON:
@@ -326,7 +327,7 @@ def plan_counter(state: State, player: int, index: int, where: int) -> None:
 
 @kernel
 def place(ruleset: Ruleset, state: State, where: int) -> None:
-    """B12: place the next counter. B11: once the last player has placed, all plans are carried out."""
+    """B12: place the next counter. B11: once the last player has placed, carry out all plans."""
     player = int(state.player)
     plan_counter(state, player, int(state.placed), where)
     state.placed += 1
@@ -341,7 +342,7 @@ def place(ruleset: Ruleset, state: State, where: int) -> None:
 
 @kernel
 def carry_out_plan(state: State, player: int) -> None:
-    """B11: the player's new counters are laid where they were planned."""
+    """B11: lay the player's new counters where they were planned."""
     for index in range(COUNTERS_DRAWN):
         kind, where = int(state.drawn[player, index]), int(state.plan[player, index])
         if where == AT_PERSON:
@@ -358,7 +359,7 @@ def carry_out_plan(state: State, player: int) -> None:
 
 @kernel
 def cover(state: State, player: int, action: int, kind: int) -> None:
-    """A counter lies on a space of the action."""
+    """Lay a counter on a space of the action."""
     state.panel[player, action, int(state.covered[player, action])] = kind
     state.covered[player, action] += 1
     state.counters[player] += 1
@@ -366,7 +367,7 @@ def cover(state: State, player: int, action: int, kind: int) -> None:
 
 @kernel
 def into_bag(state: State, kind: int) -> None:
-    """A counter goes back to the bag."""
+    """Put a counter back into the bag."""
     state.bag[kind] += 1
     state.bag_size += 1
 
@@ -391,7 +392,7 @@ def begin_acting(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def begin_turn(state: State) -> bool:
-    """B13: research comes first and takes the whole turn; whether the turn asks for a decision at all."""
+    """B13: research comes first and takes the whole turn. Return whether the turn asks for a decision."""
     player = int(state.player)
     if state.research_size[player] > 0:
         clear_research(state, player)
@@ -402,7 +403,7 @@ def begin_turn(state: State) -> bool:
 
 @kernel
 def end_turn(ruleset: Ruleset, state: State) -> None:
-    """B13: clockwise, the next player who has not passed has a turn; when all have passed the round ends."""
+    """B13: the next player clockwise who has not passed has a turn. When all have passed, the round ends."""
     everybody = (1 << int(ruleset.num_players)) - 1
     going_on = state.passed != everybody
     while going_on:
@@ -418,20 +419,20 @@ def end_turn(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def pass_turn(ruleset: Ruleset, state: State) -> None:
-    """B13: who passes is out for the round."""
+    """B13: a player who passes has no more turns in the round."""
     state.passed |= 1 << int(state.player)
     end_turn(ruleset, state)
 
 
 @kernel
 def can_act(state: State, player: int, action: int) -> bool:
-    """B14: with both spaces covered, one of them at most by a tile."""
+    """B14: an action is possible when both its spaces are covered, at most one of them by a tile."""
     return int(state.covered[player, action]) + int(state.tiles[player, action]) == SPACES
 
 
 @kernel
 def act(ruleset: Ruleset, state: State, action: int) -> None:
-    """B14: the counters leave, tiles stay; then the effect, as far as it is possible."""
+    """B14: put the counters back into the bag, but no tile. Then carry out the effect as far as it is possible."""
     player = int(state.player)
     uncover(state, player, action)
     if action == MANAGER:
@@ -452,7 +453,7 @@ def act(ruleset: Ruleset, state: State, action: int) -> None:
 
 @kernel
 def uncover(state: State, player: int, action: int) -> None:
-    """All counters of the action go back to the bag."""
+    """Put all counters of the action back into the bag."""
     for space in range(SPACES):
         kind = int(state.panel[player, action, space])
         if kind != EMPTY:
@@ -467,7 +468,7 @@ def uncover(state: State, player: int, action: int) -> None:
 
 @kernel
 def clear_research(state: State, player: int) -> None:
-    """B15: all research counters go back to the bag; what they call for is in `research`."""
+    """B15: put all research counters back into the bag. `state.research` keeps what they call for."""
     for index in range(COUNTERS_DRAWN):
         if state.plan[player, index] == AT_RESEARCH:
             into_bag(state, int(state.drawn[player, index]))
@@ -476,13 +477,13 @@ def clear_research(state: State, player: int) -> None:
 
 @kernel
 def can_research(state: State, resource: int) -> bool:
-    """B15: a cube is left in the reserve, and some open area has none of the resource."""
+    """B15: whether a cube is left in the reserve, and some open area has none of the resource."""
     return (state.reserve[resource] > 0) & (may_lie(state, resource) != 0)
 
 
 @kernel
 def continue_research(state: State, player: int) -> bool:
-    """B15: the next counter that still can be resolved: resources in their order, then managers; False after all."""
+    """B15: go on to the next counter that can be resolved: resources in their order, then managers; False if none."""
     for resource in range(NUM_RESOURCES):
         while state.research[player, resource] > 0:
             state.research[player, resource] -= 1
@@ -501,20 +502,20 @@ def continue_research(state: State, player: int) -> bool:
 
 @kernel
 def choose_resource(state: State, resource: int) -> None:
-    """B15: the resource a manager at research looks for."""
+    """B15: choose the resource that a manager at research looks for."""
     state.resource = resource
     state.phase = CHOOSE_AREA
 
 
 @kernel
 def may_choose_area(state: State, area: int) -> bool:
-    """B15: never an exhausted area, never twice the same resource."""
+    """B15: whether the area is open and has no cube of the resource yet."""
     return (may_lie(state, int(state.resource)) >> area) & 1 == 1
 
 
 @kernel
 def discover(ruleset: Ruleset, state: State, area: int) -> None:
-    """B15: a cube of the resource from the reserve to the area; then the next research counter."""
+    """B15: move a cube of the resource from the reserve to the area; then go on with the next research counter."""
     put_cube(state, int(state.resource), area)
     state.resource = NOTHING
     if not continue_research(state, int(state.player)):
@@ -526,13 +527,13 @@ def discover(ruleset: Ruleset, state: State, area: int) -> None:
 
 @kernel
 def may_put_wildcard(state: State, player: int, action: int) -> bool:
-    """B16: on an uncovered space of any other action."""
+    """B16: a wildcard may go onto an uncovered space of any other action."""
     return action != MANAGER and int(state.covered[player, action]) + int(state.tiles[player, action]) < SPACES
 
 
 @kernel
 def put_wildcard(ruleset: Ruleset, state: State, action: int) -> None:
-    """B16: one of the managers that paid lies at the other action; MANAGER stands for none."""
+    """B16: lay one of the managers just used on a space of `action`. MANAGER means that the player lays none."""
     player = int(state.player)
     if action != MANAGER:
         state.bag[MANAGER_COUNTER] -= 1
@@ -546,26 +547,26 @@ def put_wildcard(ruleset: Ruleset, state: State, action: int) -> None:
 
 @kernel
 def may_move_from(state: State, player: int, place: int) -> bool:
-    """B17: an own worker stands there, and a step is possible."""
+    """B17: whether one of the player's workers stands there and can take a step."""
     return (state.workers[player, place] > 0) & (state.steps[place] != 0)
 
 
 @kernel
 def move_from(state: State, place: int) -> None:
-    """B17: the next step starts here."""
+    """B17: choose where the next step starts."""
     state.origin = PAWN_AREA - PAWN_RESERVE + place
     state.phase = MOVE_TO
 
 
 @kernel
 def may_move_to(state: State, area: int) -> bool:
-    """B17: an adjacent open area, exhausted ones passed through at no cost."""
+    """B17: a step leads to an adjacent open area. Passing through exhausted areas costs nothing."""
     return (int(state.steps[int(state.origin) - (PAWN_AREA - PAWN_RESERVE)]) >> area) & 1 == 1
 
 
 @kernel
 def move_to(ruleset: Ruleset, state: State, area: int) -> None:
-    """B17: one worker, one step."""
+    """B17: move one worker by one step."""
     player = int(state.player)
     worker_away(state, player, int(state.origin) - (PAWN_AREA - PAWN_RESERVE))
     worker_to(state, player, area)
@@ -579,7 +580,7 @@ def move_to(ruleset: Ruleset, state: State, area: int) -> None:
 
 @kernel
 def stop(ruleset: Ruleset, state: State) -> None:
-    """B17: the steps that are left are waived."""
+    """B17: waive the steps that are left."""
     state.steps_left = 0
     end_turn(ruleset, state)
 
@@ -589,7 +590,7 @@ def stop(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def worker_to(state: State, player: int, place: int) -> None:
-    """A pawn stands in an area, or in Vladivostok, as a worker."""
+    """Put a pawn into an area, or into Vladivostok, as a worker."""
     state.workers[player, place] += 1
     if place != VLADIVOSTOK:
         state.presence[player] |= 1 << place
@@ -597,7 +598,7 @@ def worker_to(state: State, player: int, place: int) -> None:
 
 @kernel
 def worker_away(state: State, player: int, place: int) -> None:
-    """A worker leaves an area, or Vladivostok."""
+    """Take a worker away from an area, or from Vladivostok."""
     state.workers[player, place] -= 1
     if place != VLADIVOSTOK and state.workers[player, place] == 0:
         state.presence[player] &= ~(1 << place)
@@ -605,13 +606,13 @@ def worker_away(state: State, player: int, place: int) -> None:
 
 @kernel
 def salesman_to(state: State, player: int, exchange: int) -> None:
-    """A pawn stands at an exchange as a salesman."""
+    """Put a pawn at an exchange as a salesman."""
     state.salesmen[player, exchange] += 1
 
 
 @kernel
 def may_take_pawn(state: State, player: int, place: int) -> bool:
-    """Whether an own pawn is at `place`: 0 the reserve, then the exchanges, the areas and Vladivostok."""
+    """Whether the player has a pawn at `place`: 0 is the reserve, then the exchanges, the areas and Vladivostok."""
     if place == 0:
         return state.pawns[player] > 0
     if place < PAWN_AREA - PAWN_RESERVE:
@@ -621,7 +622,7 @@ def may_take_pawn(state: State, player: int, place: int) -> bool:
 
 @kernel
 def pawn_away(state: State, player: int, place: int) -> None:
-    """A pawn leaves `place`, numbered as in `may_take_pawn`."""
+    """Take a pawn away from `place`, which is numbered as in `may_take_pawn`."""
     if place == 0:
         state.pawns[player] -= 1
     elif place < PAWN_AREA - PAWN_RESERVE:
@@ -632,20 +633,20 @@ def pawn_away(state: State, player: int, place: int) -> None:
 
 @kernel
 def take_pawn(state: State, place: int) -> None:
-    """B18: this pawn will go to an exchange."""
+    """B18: choose the pawn that will go to an exchange."""
     state.origin = place
     state.phase = CHOOSE_EXCHANGE
 
 
 @kernel
 def may_choose_exchange(state: State, exchange: int) -> bool:
-    """B18: any exchange but the one the pawn comes from."""
+    """B18: the pawn may go to any exchange but the one it comes from."""
     return state.origin != PAWN_EXCHANGE - PAWN_RESERVE + exchange
 
 
 @kernel
 def send_salesman(ruleset: Ruleset, state: State, exchange: int) -> None:
-    """B18: the chosen pawn goes to the exchange."""
+    """B18: send the chosen pawn to the exchange."""
     player = int(state.player)
     pawn_away(state, player, int(state.origin))
     salesman_to(state, player, exchange)
@@ -656,7 +657,7 @@ def send_salesman(ruleset: Ruleset, state: State, exchange: int) -> None:
 
 @kernel
 def may_take_card(ruleset: Ruleset, state: State, player: int, resource: int) -> bool:
-    """B25: a salesman card that nobody holds; once all are held, any one of another player."""
+    """B25: a player may take a salesman card that nobody holds; once all are held, any card of another player."""
     if ruleset.salesman_cards == 0:
         return False
     owner = int(state.card_owner[resource])
@@ -670,7 +671,7 @@ def may_take_card(ruleset: Ruleset, state: State, player: int, resource: int) ->
 
 @kernel
 def take_card(ruleset: Ruleset, state: State, resource: int) -> None:
-    """B25: the card instead of moving a pawn."""
+    """B25: take the card instead of moving a pawn."""
     player, owner = int(state.player), int(state.card_owner[resource])
     state.card_owner[resource] = player
     find_best_prices(ruleset, state, player)
@@ -681,7 +682,7 @@ def take_card(ruleset: Ruleset, state: State, resource: int) -> None:
 
 @kernel
 def begin_worker(ruleset: Ruleset, state: State, player: int) -> None:
-    """B19: a pawn from the reserve becomes a worker; only with an empty reserve another pawn may be recalled."""
+    """B19: a pawn from the reserve becomes a worker. If the reserve is empty, another one is recalled."""
     if state.pawns[player] > 0:
         state.pawns[player] -= 1
         worker_to(state, player, VLADIVOSTOK)
@@ -694,13 +695,13 @@ def begin_worker(ruleset: Ruleset, state: State, player: int) -> None:
 
 @kernel
 def may_recall_pawn(state: State, player: int, place: int) -> bool:
-    """B19: from an exchange or an area, Vladivostok excepted."""
+    """B19: a pawn may be recalled from an exchange or an area, but not from Vladivostok."""
     return place != PAWN_AREA - PAWN_RESERVE + VLADIVOSTOK and may_take_pawn(state, player, place)
 
 
 @kernel
 def recall_pawn(ruleset: Ruleset, state: State, place: int) -> None:
-    """B19: this pawn starts anew in Vladivostok."""
+    """B19: bring this pawn back to Vladivostok as a worker."""
     player = int(state.player)
     pawn_away(state, player, place)
     worker_to(state, player, VLADIVOSTOK)
@@ -713,13 +714,13 @@ def recall_pawn(ruleset: Ruleset, state: State, place: int) -> None:
 
 @kernel
 def may_take_tile(state: State, player: int, action: int) -> bool:
-    """B20: a face-up tile whose action has an uncovered space and no tile yet."""
+    """B20: a player may take a face-up tile whose action has an uncovered space and no tile on their panel."""
     return (state.face_up[action] > 0) & (state.tiles[player, action] == 0) & (state.covered[player, action] < SPACES)
 
 
 @kernel
 def begin_investor(ruleset: Ruleset, state: State, player: int) -> None:
-    """B20: choose a tile, if there is one to choose."""
+    """B20: let the player choose a tile, if there is one to choose."""
     for action in range(NUM_PANEL_ACTIONS):
         if may_take_tile(state, player, action):
             state.phase = TAKE_TILE
@@ -729,7 +730,7 @@ def begin_investor(ruleset: Ruleset, state: State, player: int) -> None:
 
 @kernel
 def take_tile(ruleset: Ruleset, state: State, action: int) -> None:
-    """B20: the tile lies on the panel to the end of the game; a new one is turned up while the stack lasts."""
+    """B20: lay the tile on the panel for the rest of the game, and turn up a new one while the stack lasts."""
     state.face_up[action] -= 1
     state.tiles[int(state.player), action] = 1
     turn_up_tile(state)
@@ -741,7 +742,7 @@ def take_tile(ruleset: Ruleset, state: State, action: int) -> None:
 
 @kernel
 def exchange_row(state: State, exchange: int) -> int:
-    """The row of the active side of an exchange in the ruleset's table of prices (B5)."""
+    """The row in the ruleset's table of prices (B5) for the active side of an exchange."""
     if exchange == 0:
         return 0
     return 1 + TILE_SIDES * (exchange - 1) + int(state.side[exchange - 1])
@@ -749,9 +750,9 @@ def exchange_row(state: State, exchange: int) -> int:
 
 @kernel
 def open_price(ruleset: Ruleset, state: State, player: int, resource: int, closed: int) -> int:
-    """B21: the best price open to the player, by own salesmen and salesman card, but for the exchange `closed`.
+    """B21: the best price open to the player through their salesmen and salesman card; 0 if there is none.
 
-    0 if there is none; NOTHING closes no exchange.
+    The exchange `closed` does not count; NOTHING closes none.
     """
     best = int(ruleset.card_price[resource]) if state.card_owner[resource] == player else 0
     for exchange in range(NUM_EXCHANGES):
@@ -762,7 +763,7 @@ def open_price(ruleset: Ruleset, state: State, player: int, resource: int, close
 
 @kernel
 def find_best_prices(ruleset: Ruleset, state: State, player: int) -> None:
-    """B21: keep the best price open to the player for each resource."""
+    """B21: store the best price open to the player for each resource."""
     for resource in range(NUM_RESOURCES):
         state.best_price[player, resource] = open_price(ruleset, state, player, resource, NOTHING)
 
@@ -775,7 +776,7 @@ def size_of(areas: int) -> int:
 
 @kernel
 def extract(state: State, player: int, resource: int) -> None:
-    """B21: a cube from every area with an own worker, all sold at the best price; without a price nothing."""
+    """B21: sell a cube from every area with a worker of the player at the best price; without a price do nothing."""
     price = int(state.best_price[player, resource])
     if price == 0:
         return
@@ -793,9 +794,9 @@ def extract(state: State, player: int, resource: int) -> None:
 
 @kernel
 def exhaust(state: State, area: int) -> None:
-    """B22: an area without cubes is closed, and its workers return to their reserves.
+    """B22: close an area without cubes, and return its workers to their reserves.
 
-    B17: whatever led there leads on from now on to where the area leads.
+    B17: from now on, a step that led to the area leads to where the area leads.
     """
     state.open &= ~(1 << area)
     state.exhausted += 1
@@ -815,7 +816,10 @@ def exhaust(state: State, area: int) -> None:
 
 @kernel
 def check_surplus(ruleset: Ruleset, state: State) -> None:
-    """B23: from `player` on, in seat order, who has more than ten counters returns some; then the round is over."""
+    """B23: from the current player on, in seat order, a player with more than ten counters returns some.
+
+    Then the round is over.
+    """
     while state.counters[int(state.player)] <= PANEL_LIMIT:
         state.player = next_seat(ruleset, int(state.player))
         if state.player == state.start:
@@ -832,7 +836,7 @@ def lies_at(state: State, player: int, action: int, kind: int) -> bool:
 
 @kernel
 def discard(ruleset: Ruleset, state: State, action: int, kind: int) -> None:
-    """B23: one counter from the panel back to the bag."""
+    """B23: put one counter from the panel back into the bag."""
     player = int(state.player)
     if state.panel[player, action, 0] == kind:
         state.panel[player, action, 0] = state.panel[player, action, 1]
@@ -845,7 +849,7 @@ def discard(ruleset: Ruleset, state: State, action: int, kind: int) -> None:
 
 @kernel
 def end_round(ruleset: Ruleset, state: State) -> None:
-    """B24: the end, or the round limit. B23: otherwise the starting player moves one seat to the left."""
+    """B24: end the game if it is due, or at the round limit. B23: otherwise the next seat starts the next round."""
     state.rounds += 1
     if end_is_due(ruleset, state):
         state.phase = OVER
@@ -870,5 +874,5 @@ def empty_reserves(state: State) -> int:
 
 @kernel
 def end_is_due(ruleset: Ruleset, state: State) -> bool:
-    """B24: enough areas are exhausted, or enough reserves empty, for this round to be the last."""
+    """B24: whether enough areas are exhausted, or enough reserves empty, for this round to be the last."""
     return (state.exhausted >= ruleset.areas_to_end) | (empty_reserves(state) >= EMPTY_RESERVES_TO_END)

@@ -1,9 +1,9 @@
-"""The state of one board game: a fixed-size record of integers, the random generator included.
+"""The state of one board game: a fixed-size record of integers that includes the random generator.
 
-A copy is an assignment, a batch is an array, a checkpoint is bytes. Sets of areas are integers with bit a for area
-a: what lies where, where workers stand, and where a step leads are found by a few operations on whole sets.
-Fields that could be derived are kept where the rules or the observation read them often (marked *running*); a
-test recomputes each from the rest.
+A copy is an assignment, a batch is an array, a checkpoint is bytes. A set of areas is an integer with bit a for area a.
+A few operations on whole sets find what lies where, where workers stand, and where a step leads. The record also keeps
+fields that could be derived, where the rules or the observation read them often. They are marked *running*, and a test
+recomputes each from the rest.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from siberia_env.board.components import (
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.game import MAX_PLAYERS
 
-#: A record of `STATE`, and of the ruleset: numba and numpy know their fields, type checkers don't.
+#: A record of `STATE`, and a record of the ruleset. numba and numpy know their fields; type checkers don't.
 State: TypeAlias = Any
 Ruleset: TypeAlias = Any
 
-# What is being decided; then the two chance outcomes (B8, B11), and the end.
+# The decisions, then the two chance outcomes (B8, B11), then the end.
 (
     CHOOSE_SIDE,  # B9
     PLACE,  # B12
@@ -77,9 +77,9 @@ STATE = np.dtype(
                 ("start", "i1"),  # starting player of the round
                 ("passed", "i1"),  # set of the players who have passed (B13)
                 ("placed", "i1"),  # counters that the player on turn has placed (B12)
-                ("resource", "i1"),  # B15: of the cube to be placed; NOTHING
+                ("resource", "i1"),  # B15: resource of the cube to be placed; NOTHING
                 ("origin", "i1"),  # B17, B18: where the chosen pawn stands, counted from actions.PAWN_RESERVE
-                ("steps_left", "i1"),  # B17
+                ("steps_left", "i1"),  # B17: steps left to the logistician
                 ("truncated", "i1"),  # B24: 1 if the round limit ended the game
                 ("exhausted", "i1"),  # running: number of exhausted areas
                 ("bag_size", "i1"),  # running
@@ -89,7 +89,7 @@ STATE = np.dtype(
                 ("pawns", "i1", (MAX_PLAYERS,)),  # in the player's reserve
                 ("workers", "i1", (MAX_PLAYERS, NUM_PLACES)),  # by area, Vladivostok last
                 ("salesmen", "i1", (MAX_PLAYERS, NUM_EXCHANGES)),
-                ("best_price", "i1", (MAX_PLAYERS, NUM_RESOURCES)),  # running: open to the player (B21); 0: none
+                ("best_price", "i1", (MAX_PLAYERS, NUM_RESOURCES)),  # running: best price open (B21); 0: none
                 ("panel", "i1", (MAX_PLAYERS, NUM_PANEL_ACTIONS, SPACES)),  # kind on the space; EMPTY
                 ("covered", "i1", (MAX_PLAYERS, NUM_PANEL_ACTIONS)),  # running: counters on the spaces of the action
                 ("tiles", "i1", (MAX_PLAYERS, NUM_PANEL_ACTIONS)),  # 1 where an investment tile lies
@@ -108,7 +108,7 @@ STATE = np.dtype(
                 ("sides_chosen", "i1"),  # B9: number of tiles whose side is settled
                 ("face_up", "i1", (NUM_PANEL_ACTIONS,)),  # investment tiles face up, by action
                 ("tile_stack", "i1", (MOST_TILES,)),  # actions, the top tile last; stale above the size
-                ("unused", "i1", (3,)),  # to a whole number of 8 bytes
+                ("unused", "i1", (3,)),  # explicit padding to a whole number of 8 bytes
             ],
             align=True,
         ),

@@ -1,7 +1,7 @@
-"""The board game's kernels for the contract of `siberia_env.game`, written over the rules.
+"""The board game's kernels for the contract of `siberia_env.game`, written on top of the rules.
 
-The six that everybody looks for come first: how a game starts, whose decision it is, what is legal, what an action
-does, when the game is over, and the scores.
+The six kernels that most readers look for come first: how a game starts, whose decision it is, what is legal, what an
+action does, when the game is over, and the scores.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ from siberia_env.core.rng import draw_below, mix, scale, shuffle
 
 @kernel
 def deal(ruleset: Ruleset, state: State, generator: Any) -> None:
-    """A new game whose chance outcomes come from `generator` (uint64)."""
+    """Start a new game whose chance outcomes come from `generator` (uint64)."""
     open_box(ruleset, state)
     state.generator = generator
     while is_chance(ruleset, state):
@@ -131,7 +131,7 @@ def current_player(ruleset: Ruleset, state: State) -> int:
 
 @kernel
 def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """Write 1 for every legal action and 0 for the others into `mask` (int8, one an action); return how many."""
+    """Write 1 for each legal action and 0 for the others into `mask` (int8 [NUM_ACTIONS]); return how many."""
     for action in range(NUM_ACTIONS):
         mask[action] = 0
     phase, player = int(state.phase), int(state.player)
@@ -191,7 +191,7 @@ def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
 
 @kernel
 def apply(ruleset: Ruleset, state: State, action: int) -> None:
-    """Carry out a legal action, up to the next decision, chance outcome or the end. Checks nothing."""
+    """Carry out a legal action, up to the next decision, chance outcome or the end. The action is not checked."""
     phase = int(state.phase)
     if phase == PLACE:
         place(ruleset, state, action - PLACE_RESEARCH + AT_RESEARCH)
@@ -239,14 +239,14 @@ def is_over(ruleset: Ruleset, state: State) -> bool:
 
 @kernel
 def scores(ruleset: Ruleset, state: State, out: Any) -> None:
-    """B24: every player's money, in thousands, into `out` (one a player)."""
+    """B24: write each player's money, in thousands, into `out`, by seat."""
     for player in range(ruleset.num_players):
         out[player] = state.money[player]
 
 
 @kernel
 def is_legal(ruleset: Ruleset, state: State, action: int) -> bool:
-    """Whether the player on turn may take `action` now; any integer may be asked."""
+    """Whether the player on turn may take `action` now; `action` may be any integer."""
     phase, player = int(state.phase), int(state.player)
     if phase == CHOOSE_SIDE:
         return SIDE <= action < PLACE_RESEARCH and may_choose_side(state, action - SIDE)
@@ -298,7 +298,7 @@ def is_chance(ruleset: Ruleset, state: State) -> bool:
 
 @kernel
 def resolve(ruleset: Ruleset, state: State) -> None:
-    """Settle the chance outcome that is due from the state's own generator."""
+    """Settle the chance outcome that is due, with the state's own generator."""
     if state.phase == SETUP:
         draw_cubes(ruleset, state)
         lay_tiles(ruleset, state)
@@ -315,11 +315,11 @@ def resolve(ruleset: Ruleset, state: State) -> None:
 
 @kernel
 def force(ruleset: Ruleset, state: State, outcome: Any) -> None:
-    """Settle the chance outcome that is due as `outcome` says; the generator stays as it is.
+    """Settle the chance outcome that is due as `outcome` says. The generator stays as it is.
 
-    For the setup: two resources for each area, the investment tiles from the top down, the side of each exchange
-    tile unless they are chosen in play. For a draw: six kinds of counters for each player, from the starting
-    player on. It must be a possible outcome: `Variant.force` checks that.
+    For the setup, `outcome` holds two resources for each area, the investment tiles from the top down, and the side of
+    each exchange tile unless the sides are chosen in play. For a draw it holds the kinds of six counters for each
+    player, from the starting player on. The outcome must be possible; `Variant.force` checks that.
     """
     if state.phase == SETUP:
         areas = int(ruleset.num_areas)
@@ -351,7 +351,7 @@ def is_truncated(ruleset: Ruleset, state: State) -> bool:
 
 @kernel
 def is_secret(ruleset: Ruleset, state: State) -> bool:
-    """B11: where counters are placed, nobody sees before all have placed."""
+    """B11: whether the decision is secret. Nobody sees where counters are placed before all have placed."""
     return state.phase == PLACE
 
 

@@ -82,7 +82,7 @@ def current_player(ruleset: Ruleset, state: State) -> int:
 
 @kernel
 def legal(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """Write 1 for each legal action and 0 for the others into `mask` (int8); return how many are legal."""
+    """Write 1 for each legal action and 0 for the others into `mask` (int8 [NUM_ACTIONS]); return how many."""
     for action in range(NUM_ACTIONS):
         mask[action] = 0
     count = 0
@@ -151,7 +151,7 @@ def is_over(ruleset: Ruleset, state: State) -> bool:
 
 @kernel
 def scores(ruleset: Ruleset, state: State, out: Any) -> None:
-    """C16: write each player's current total, in thousands, into `out`."""
+    """C16: write each player's current total, in thousands, into `out`, by seat."""
     for player in range(ruleset.num_players):
         out[player] = state.score[player]
 
