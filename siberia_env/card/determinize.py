@@ -39,12 +39,13 @@ STRICT_TRIES = 6  #: deals at most in search of one where each payment used the 
 SWEEPS = 2  #: how often `improve` offers each place another card
 ODDS = 2**31  #: a probability is compared with a random number below this
 
-# Sizes of arrays, because numba needs each size as one named constant.
+# Sizes of the arrays that all tried deals share. numba needs each size as one named constant.
 PILE_CODES = MAX_PLAYERS * NUM_KINDS  #: pairs of a player and a kind (`card_on_pile`)
 PLACES = MAX_PLAYERS * ACTION_CARDS  #: places of all players; place p of player j is number j * ACTION_CARDS + p
 NO_PLACE = -1
 
-#: How good a deal is: it contradicts what was seen; or it doesn't; or also each payment used the oldest card.
+#: How good a deal is. IMPOSSIBLE contradicts what was seen, LOOSE doesn't. In STRICT, moreover, each payment used the
+#: oldest card of its kind.
 IMPOSSIBLE, LOOSE, STRICT = range(3)
 
 

@@ -417,7 +417,7 @@ def lay_on_pile(state: State, player: int, kind: int) -> None:
 
 @kernel
 def card_on_pile(player: int, kind: int) -> int:
-    """The number for a card of `kind` on the discard pile that `player` has paid. It holds both."""
+    """The number by which the discard pile remembers a paid card: it stands for both `player` and `kind`."""
     return player * NUM_KINDS + kind
 
 
@@ -493,7 +493,7 @@ def take_worker(ruleset: Ruleset, state: State, player: int) -> None:
 
 @kernel
 def hire_salesman(ruleset: Ruleset, state: State, symbol: int) -> None:
-    """C13: hire the salesman of `symbol`. From now on all cards that he counts for are worth more (C16)."""
+    """C13: hire the salesman of `symbol` from the supply. All cards that he counts for are now worth more (C16)."""
     player = int(state.player)
     state.score[player] += salesman_gain(ruleset, state, player, symbol)
     state.salesman_owner[symbol] = player
@@ -502,7 +502,7 @@ def hire_salesman(ruleset: Ruleset, state: State, symbol: int) -> None:
 
 @kernel
 def hire_investor(ruleset: Ruleset, state: State, resource: int) -> None:
-    """C13: hire the investor of `resource`."""
+    """C13: hire the investor of `resource` from the supply."""
     player = int(state.player)
     state.investor_owner[resource] = player
     state.investors[player] += 1
