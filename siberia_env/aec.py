@@ -56,7 +56,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     An observation is a dict: `observation`, float32 [O], what the agent's seat sees, and `action_mask`, int8 [A],
     all zero unless it is the agent's turn. `infos[agent]["action_mask"]` is the same array. Arrays that were
     handed out are never written again. Rewards are paid once, when the game ends; then every info also holds
-    `scores` (agent to dollars), `winners` (agents) and `truncated` (whether the limit of turns or rounds ended
+    `scores` (by agent, in dollars), `winners` (agents) and `truncated` (whether the limit of turns or rounds ended
     the game, which is a termination like any other). Game e (0, 1, ...) after `reset(seed=s)` is game e of slot 0 of a
     `vector.VectorEnv` under the same seed.
 
@@ -453,14 +453,14 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     def _end(self, rewards: list[float], winners: list[str], truncated: bool) -> None:
         """All agents are done. After an illegal action there are no winners, and the scores are those of now."""
         self._live = False
-        dollars = dict(zip(self.agents, self._position.scores(), strict=True))
+        scores = dict(zip(self.agents, self._position.scores(), strict=True))
         self.rewards = dict(zip(self.agents, rewards, strict=True))
         self._cumulative_rewards = dict(self.rewards)
         self.terminations = dict.fromkeys(self.agents, True)
         self.infos = {
             agent: {
                 "action_mask": self._no_mask(),
-                "scores": dict(dollars),
+                "scores": dict(scores),
                 "winners": list(winners),
                 "truncated": truncated,
             }

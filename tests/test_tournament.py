@@ -882,7 +882,7 @@ def test_the_interval_of_a_share_follows_the_variance_between_deals() -> None:
 
 def test_tables_say_everything(finished: Outcome) -> None:
     console = Console(width=80, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
-    for table in tables(finished, "A title"):
+    for table in tables(finished, "A title", find_game("card")):
         console.print(table)
     text = console.export_text()
     assert max(map(len, text.splitlines())) <= 80

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from siberia_agents.greedy import greedy
-from siberia_agents.heuristic import heuristic
+from siberia_agents.plan import greedy, heuristic
 from siberia_env.core.engine import random_playout, sample_legal, settle
 from siberia_env.core.jit import borrowed, kernel, kernel_part
 from siberia_env.core.rng import advance, mix, scramble

@@ -42,7 +42,7 @@ TERMINAL = -4  #: what `turn_at` returns when the game is over, as in OpenSpiel
 # Rewards, by number: WIN, MARGIN, SCORE (see `reward_of`).
 REWARDS = ("win", "margin", "score")
 WIN, MARGIN, SCORE = range(3)
-MARGIN_UNIT = 10.0  # thousands: a margin of 1 is 10 000 dollars
+MARGIN_UNIT = 10.0  # points: in both games of the suite a margin of 1 is 10 000 dollars
 
 BLOCK = 16  #: actions of a mask that random play counts at once
 
@@ -210,7 +210,8 @@ def reward_of(kind: int, totals: Any, winners: Any, num_winners: int, players: i
     """Write each player's reward at the end of a game into `out` (float32).
 
     `WIN`: with w = 1/k for each of k winners and 0 for the others, (n w - 1)/(n - 1): zero-sum, at most 1.
-    `MARGIN`: own score less the mean of the others', in units of 10 000 dollars. `SCORE`: in thousands.
+    `MARGIN`: own score less the mean of the others', in tens of points. `SCORE`: in points. A point is a
+    thousand dollars in both games of the suite.
     """
     together = 0
     for player in range(players):
