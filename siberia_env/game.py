@@ -448,7 +448,7 @@ class Variant:
             ConfigurationError: no outcome is due, or not this one can be; the state is as it was.
         """
         checked = self.game.room("chronicle").check_outcome(self, states, i, outcome)
-        import_module("siberia_env.core.engine").force_at(self.rulesets, states, i, checked)
+        force(self.rulesets[0], states[i], checked)
 
 
 def _rebuild_variant(

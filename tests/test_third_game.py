@@ -466,6 +466,14 @@ def test_what_a_game_has_no_room_for_is_refused_in_one_line() -> None:
             ask()
 
 
+def test_every_excerpt_in_the_docs_stands_in_the_games_files() -> None:
+    page = (ROOT / "docs" / "add_a_game.md").read_text(encoding="utf-8")
+    excerpts = re.findall(r"^<!-- from (tests/third_game/\w+\.py) -->\n```(?:py|text)\n(.*?)^```$", page, re.M | re.S)
+    assert len(excerpts) == page.count("<!-- from ") == 9
+    for file, text in excerpts:
+        assert text in (ROOT / file).read_text(encoding="utf-8"), text
+
+
 def test_actions_are_named_in_order() -> None:
     names = LAMPS.variant().action_names
     assert names[PLAYS] == "play 1"
