@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_agents import greedy, heuristic, tree  # noqa: F401 - the first two register the games' plans
+from siberia_agents import greedy, heuristic  # noqa: F401 - they register the games' plans
 from siberia_agents.interface import Agent
 from siberia_agents.plan import check_plan
+from siberia_agents.search import ismcts
 from siberia_env.core.rng import mix
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant
@@ -113,10 +114,10 @@ class Tree:
         self.agent = agent
         self.trees = players if game.has_secrets else 1
         self.states = variant.new_states(2)
-        self.nodes = np.zeros(NODES_AT_START, tree.NODE)
+        self.nodes = np.zeros(NODES_AT_START, ismcts.NODE)
         self.used = np.zeros(1, np.int64)
         self.mask = np.zeros(game.num_actions, np.int8)
-        self.paths = np.zeros((players, tree.DEEPEST), np.int32)
+        self.paths = np.zeros((players, ismcts.DEEPEST), np.int32)
         self.sums = np.zeros((game.num_actions, 2, players))
         self.decisions = np.zeros(1, np.int64)
         self.done = 0
@@ -127,7 +128,7 @@ class Tree:
         """Begin a search by `player` from `sample` (an array of one state)."""
         self.states[0] = sample[0]
         self.player, self.seed = player, np.uint64(seed)
-        tree.plant(self.nodes, self.used, self.trees)
+        ismcts.plant(self.nodes, self.used, self.trees)
         self.sums[:] = 0.0
         self.decisions[0] = 0
         self.done = 0
@@ -143,7 +144,7 @@ class Tree:
     def simulate(self, until: int) -> int:
         """Simulations up to `until`, as far as there is room; the number of the next one due."""
         agent = self.agent
-        return tree.grow(
+        return ismcts.grow(
             self.variant.rulesets,
             self.states,
             self.player,
@@ -176,7 +177,7 @@ class Tree:
             left = until - self.done
             if budget.seconds is not None:
                 left = int((deadline - now) * self.done / (now - started))
-            if left <= 0 or (early and tree.lead(self.nodes, self.root) > left):
+            if left <= 0 or (early and ismcts.lead(self.nodes, self.root) > left):
                 break
 
     @property
@@ -192,7 +193,7 @@ class SearchAgent(Agent):
         budget: a decision's, `"1000"` simulations or `"0.5s"`.
         exploration: the weight of the confidence bound.
         playout: `"random"`, `"greedy"` or `"heuristic"`.
-        returns: what is maximised, `"win"`, `"margin"` or `"both"` (`tree.book_returns`).
+        returns: what is maximised, `"win"`, `"margin"` or `"both"` (`ismcts.book_returns`).
         scale: of the margin, thousands.
         split: whether the trees descend by what is shown of secret decisions.
         threads: that search side by side; a budget of simulations is divided among them.
@@ -215,8 +216,8 @@ class SearchAgent(Agent):
     ) -> None:
         self.budget = Budget(budget)
         self.exploration = check_number("exploration", exploration)
-        self.playout = check_word("playout", playout, tree.PLAYOUTS)
-        self.returns = check_word("returns", returns, tree.RETURNS)
+        self.playout = check_word("playout", playout, ismcts.PLAYOUTS)
+        self.returns = check_word("returns", returns, ismcts.RETURNS)
         self.scale = check_number("scale", scale, above_zero=True)
         self.split = bool(split)
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
@@ -232,8 +233,8 @@ class SearchAgent(Agent):
         Raises:
             ConfigurationError: playouts by a plan that the game does not have.
         """
-        if self.playout != tree.RANDOM:
-            check_plan(variant, tree.PLAYOUTS[self.playout])
+        if self.playout != ismcts.RANDOM:
+            check_plan(variant, ismcts.PLAYOUTS[self.playout])
         self._seed = seed
         if self._variant is not variant:
             self._variant = variant
@@ -272,7 +273,7 @@ class SearchAgent(Agent):
     def _result(self, view: View, seconds: float) -> SearchResult:
         visits = np.zeros(len(view.mask), np.int64)
         for trees in self._trees:
-            tree.root_visits(trees.nodes, trees.root, visits)
+            ismcts.root_visits(trees.nodes, trees.root, visits)
         sums = np.sum([trees.sums for trees in self._trees], axis=0)
         actions = np.array(view.legal_actions, np.int64)
         order = actions[np.argsort(-visits[actions], kind="stable")]
