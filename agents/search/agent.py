@@ -144,28 +144,23 @@ class Tree:
     def simulate(self, until: int) -> int:
         """Simulations up to `until`, as far as there is room; the number of the next one due."""
         agent = self.agent
-        return ismcts.grow(
-            self.variant.rulesets,
-            self.states,
-            self.player,
-            self.seed,
-            self.done,
-            until,
-            self.nodes,
-            self.used,
-            self.trees,
-            self.variant.num_players,
-            self.mask,
-            self.paths,
-            agent.exploration,
-            logarithms(1 << max(16, until.bit_length())),
-            agent.playout,
-            agent.returns,
-            agent.scale,
-            agent.split,
-            self.sums,
-            self.decisions,
+        settings = ismcts.Settings(
+            trees=self.trees,
+            players=self.variant.num_players,
+            split=agent.split,
+            exploration=agent.exploration,
+            logarithms=logarithms(1 << max(16, until.bit_length())),
+            playout=agent.playout,
+            returns=agent.returns,
+            scale=agent.scale,
         )
+        return ismcts.grow(
+            self.variant.rulesets, self.states, self.player, self.seed, self.done, until, self.forest(), settings
+        )
+
+    def forest(self) -> ismcts.Forest:
+        """The arrays, for the kernels."""
+        return ismcts.Forest(self.nodes, self.used, self.paths, self.mask, self.sums, self.decisions)
 
     def think(self, budget: Budget, part: int, deadline: float, early: bool) -> None:
         """Spend the budget, of which `part` threads have a share each; `early`: stop once the choice is settled."""
