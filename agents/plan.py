@@ -55,6 +55,7 @@ class PlanAgent(Agent):
         Raises:
             ConfigurationError: it has none.
         """
+        super().start(variant, seed)
         check_plan(variant, self.name)
 
     def act(self, view: View) -> int:
