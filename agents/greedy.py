@@ -11,17 +11,11 @@ from typing import Any
 
 from siberia_agents.board import greedy as board_greedy
 from siberia_agents.card import greedy as card_greedy
-from siberia_agents.plan import PlanAgent
+from siberia_agents.plan import PlanAgent, greedy
 from siberia_env.board.state import STATE as BOARD_STATE
 from siberia_env.card.state import STATE as CARD_STATE
 from siberia_env.core.jit import kernel
-from siberia_env.game import generic, register
-
-
-@generic
-def greedy(ruleset: Any, state: Any, mask: Any) -> int:
-    """The action of the greedy plan for the player on turn; `mask` holds the legal ones."""
-
+from siberia_env.game import register
 
 register(CARD_STATE, {"greedy": card_greedy.greedy})
 register(BOARD_STATE, {"greedy": board_greedy.greedy})

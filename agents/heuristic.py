@@ -10,17 +10,11 @@ from typing import Any
 
 from siberia_agents.board import heuristic as board_heuristic
 from siberia_agents.card import heuristic as card_heuristic
-from siberia_agents.plan import PlanAgent
+from siberia_agents.plan import PlanAgent, heuristic
 from siberia_env.board.state import STATE as BOARD_STATE
 from siberia_env.card.state import STATE as CARD_STATE
 from siberia_env.core.jit import kernel
-from siberia_env.game import generic, register
-
-
-@generic
-def heuristic(ruleset: Any, state: Any, mask: Any) -> int:
-    """The action of the heuristic plan for the player on turn; `mask` holds the legal ones."""
-
+from siberia_env.game import register
 
 register(CARD_STATE, {"heuristic": card_heuristic.heuristic})
 register(BOARD_STATE, {"heuristic": board_heuristic.heuristic})

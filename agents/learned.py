@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from siberia_agents.interface import Agent
 from siberia_env.errors import ConfigurationError, ModelError
-from siberia_env.game import GAMES, Game, Variant, find_game
+from siberia_env.game import Game, Variant, find_game, game_names
 from siberia_env.view import BatchView, View
 
 FORMAT = "siberia-model/2"
@@ -225,8 +225,8 @@ def _check_purpose(path: str | Path, metadata: dict[str, Any], check_version: bo
         raise ModelError(
             f"model: {path} has format {metadata.get('format')!r}, this version reads {' and '.join(READABLE)}"
         )
-    if metadata["game"] not in GAMES:
-        raise ModelError(f"model: {path} is for the game {metadata['game']!r}; the games are {', '.join(GAMES)}")
+    if metadata["game"] not in game_names():
+        raise ModelError(f"model: {path} is for the game {metadata['game']!r}; the games are {', '.join(game_names())}")
     game = find_game(metadata["game"])
     if check_version and metadata["observation"] != observation_version(game):
         raise ModelError(

@@ -8,13 +8,34 @@ that name what they call, so these can't be made here once for every plan.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from siberia_agents.interface import Agent
+from siberia_env.errors import ConfigurationError
+from siberia_env.game import Variant, generic, is_filled
 from siberia_env.view import BatchView, View
+
+
+@partial(generic, optional=True)
+def greedy(ruleset: Any, state: Any, mask: Any) -> int:
+    """The action of the greedy plan for the player on turn; `mask` holds the legal ones. Games without one give -1."""
+    return -1
+
+
+@partial(generic, optional=True)
+def heuristic(ruleset: Any, state: Any, mask: Any) -> int:
+    """The action of the heuristic plan, likewise."""
+    return -1
+
+
+def check_plan(variant: Variant, name: str) -> None:
+    """Raise `ConfigurationError` if the game has no plan called `name`."""
+    if not is_filled(variant.game.state_dtype, name):
+        raise ConfigurationError(f"{name}: the game {variant.game.name} has no such plan")
 
 
 class PlanAgent(Agent):
@@ -27,6 +48,15 @@ class PlanAgent(Agent):
 
     plan_at: ClassVar[Callable[..., int]]
     plan_batch: ClassVar[Callable[..., None]]
+
+    def start(self, variant: Variant, seed: int = 0) -> None:
+        """Check that the game has the plan; a plan has no random numbers.
+
+        Raises:
+            ConfigurationError: it has none.
+        """
+        super().start(variant, seed)
+        check_plan(variant, self.name)
 
     def act(self, view: View) -> int:
         """The plan's action."""

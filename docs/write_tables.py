@@ -32,8 +32,8 @@ from siberia_env.board.state import RESEARCH_COLUMNS
 from siberia_env.card import components as box
 from siberia_env.card.actions import CARD_ACTIONS, CHOICES, PAY
 from siberia_env.card.game import GAME as CARD
-from siberia_env.common.components import DEFAULT_SALESMAN_VALUES, NUM_RESOURCES, RESOURCES, Table
-from siberia_env.game import CONTRACT, DOLLARS, MAX_PLAYERS, Block, Game, block_slices
+from siberia_env.common.components import DEFAULT_SALESMAN_VALUES, DOLLARS, NUM_RESOURCES, RESOURCES, Table
+from siberia_env.game import CONTRACT, MAX_PLAYERS, OPTIONAL, Block, Game, block_slices
 from siberia_env.view import View
 
 DOCS = Path(__file__).resolve().parent
@@ -337,7 +337,8 @@ def contract_kernels() -> str:
         parameters = ", ".join(argument.arg for argument in function.args.args)
         returned = "" if function.returns is None else ast.unparse(function.returns)
         meaning = " ".join((ast.get_docstring(function) or "").split())
-        rows.append((code(f"{name}({parameters})"), code(returned), meaning))
+        left_out = " May be left out." if name in OPTIONAL else ""
+        rows.append((code(f"{name}({parameters})"), code(returned), meaning + left_out))
     return table(("kernel", "returns", "what it does"), rows)
 
 

@@ -322,7 +322,7 @@ def tournament(
     except KeyboardInterrupt:
         typer.echo(f"stopped; {folder} has every game that was finished: the same command goes on")
         raise typer.Exit(INTERRUPTED) from None
-    for table in tables(outcome, title):
+    for table in tables(outcome, title, variant.game):
         console.print(table)
     typer.echo(rounding(planned))
     try:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from siberia_env.game import Game
 from siberia_experiments.match import Interval, Results
 
 console = Console()
@@ -23,10 +24,13 @@ def percent(rate: Interval) -> str:
     return f"{100 * rate.value:.1f}% [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
 
 
-def dollars(score: Interval) -> str:
+def mean_score(score: Interval, game: Game) -> str:
     """`$91 200 ± 700`."""
-    value, spread = (f"{number:,.0f}".replace(",", " ") for number in (score.value, (score.high - score.low) / 2))
-    return f"${value} ± {spread}"
+    digits = max(game.score_digits, 0)
+    value, spread = (
+        f"{number:,.{digits}f}".replace(",", " ") for number in (score.value, (score.high - score.low) / 2)
+    )
+    return f"{game.score_text(value)} ± {spread}"
 
 
 def short_label(spec: str) -> str:
@@ -60,7 +64,7 @@ def results_table(title: str, series: Iterable[tuple[str, Results, int]]) -> Tab
             short_label(label),
             counted_names(others),
             percent(results.win_rate(place)),
-            dollars(results.mean_score(place)),
+            mean_score(results.mean_score(place), results.game),
         )
     return table
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from siberia_agents.interface import Agent
 from siberia_env.core.rng import check_seed
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import DOLLARS, Variant
+from siberia_env.game import Game, Variant
 from siberia_env.vector import VectorEnv
 from siberia_env.view import view_games
 
@@ -37,10 +37,11 @@ class Results:
     Attributes:
         entrants: the agents' names, by place in the line-up.
         entrant: int64 [G, P], which entrant sat in each seat.
-        scores: int64 [G, P], thousands of dollars.
+        scores: int64 [G, P], points of the kernels (thousands of dollars).
         win_shares: float64 [G, P]: 1/k for each of k winners.
         lengths: int64 [G], decisions.
         truncated: bool [G], ended by the turn or round limit.
+        game: what was played.
     """
 
     entrants: tuple[str, ...]
@@ -49,6 +50,7 @@ class Results:
     win_shares: NDArray[np.float64]
     lengths: NDArray[np.int64]
     truncated: NDArray[np.bool_]
+    game: Game
 
     def win_rate(self, place: int) -> Interval:
         """The share of games won by an entrant, ties divided, with Wilson's interval."""
@@ -56,10 +58,10 @@ class Results:
         return wilson(float(shares.sum()), len(shares))
 
     def mean_score(self, place: int) -> Interval:
-        """An entrant's mean score in dollars, with a normal interval."""
-        dollars = DOLLARS * self.scores[self.entrant == place]
-        mean = float(dollars.mean())
-        spread = NORMAL_95 * float(dollars.std(ddof=1)) / sqrt(len(dollars)) if len(dollars) > 1 else 0.0
+        """An entrant's mean score as people count it (`Game.score_unit`), with a normal interval."""
+        scores = self.game.score_unit * self.scores[self.entrant == place]
+        mean = float(scores.mean())
+        spread = NORMAL_95 * float(scores.std(ddof=1)) / sqrt(len(scores)) if len(scores) > 1 else 0.0
         return Interval(mean, mean - spread, mean + spread)
 
 
@@ -130,6 +132,7 @@ def play_games(
         winners / winners.sum(axis=1, keepdims=True),
         lengths,
         truncated,
+        variant.game,
     )
 
 

@@ -57,7 +57,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     [A], the legal actions. The mask is all zero unless it is the agent's turn. `infos[agent]["action_mask"]` is the
     same array. The environment never writes again into an array that it has handed out.
 
-    Rewards are paid once, when the game ends. Then every info also holds `scores` (agent to dollars), `winners`
+    Rewards are paid once, when the game ends. Then every info also holds `scores` (by agent, in dollars), `winners`
     (agents) and `truncated` (whether the limit of turns or rounds ended the game). Reaching that limit is a termination
     like any other. Game e (0, 1, ...) after `reset(seed=s)` is game e of slot 0 of a `vector.VectorEnv` under the same
     seed.
@@ -456,14 +456,14 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     def _end(self, rewards: list[float], winners: list[str], truncated: bool) -> None:
         """Mark all agents as done. After an illegal action nobody has won, and the scores are the current ones."""
         self._live = False
-        dollars = dict(zip(self.agents, self._position.scores(), strict=True))
+        scores = dict(zip(self.agents, self._position.scores(), strict=True))
         self.rewards = dict(zip(self.agents, rewards, strict=True))
         self._cumulative_rewards = dict(self.rewards)
         self.terminations = dict.fromkeys(self.agents, True)
         self.infos = {
             agent: {
                 "action_mask": self._no_mask(),
-                "scores": dict(dollars),
+                "scores": dict(scores),
                 "winners": list(winners),
                 "truncated": truncated,
             }

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
+from importlib.metadata import entry_points
 from keyword import iskeyword
 from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias
@@ -26,10 +27,10 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from siberia_env.core.jit import depend_on
 from siberia_env.errors import ConfigurationError
 
 MAX_PLAYERS = 4
-DOLLARS = 1000  #: a thousand: dollars in the unit of money of states, rulesets, observations and scores
 
 #: Arrays of a game's state and ruleset records. Kernels called from Python take the array and an index: passing
 #: a single record costs ten times as much.
@@ -50,21 +51,28 @@ _games_by_record: dict[Any, Mapping[str, Callable[..., Any]]] = {}
 #: The kernels of a game, by name: what `register` has to be given.
 CONTRACT: list[str] = []
 
+#: Those of them that a game may leave out.
+OPTIONAL: list[str] = []
 
-def generic(function: Callable[..., Any]) -> Callable[..., Any]:
+
+def generic(function: Callable[..., Any], optional: bool = False) -> Callable[..., Any]:
     """Make `function(ruleset, state, ...)` a name that each game fills with a kernel of its own.
 
-    `function` gives the name and the documentation; its body is never run. Agents use this too, for heuristics
-    that exist once a game.
+    `function` gives the name and the documentation. Its body runs only if the function is `optional`, for games that
+    don't fill it. Agents use this too, for heuristics that exist once a game.
     """
     name = function.__name__
 
     def look_up(ruleset: Any, state: Any, *rest: Any) -> Any:
-        return _games_by_dtype[state.dtype][name](ruleset, state, *rest)
+        kernels = _games_by_dtype[state.dtype]
+        kernel = kernels.get(name, function) if optional else kernels[name]
+        return kernel(ruleset, state, *rest)
 
     def resolve_at_compile_time(ruleset: Any, state: Any, *rest: Any) -> Any:
         kernels = _games_by_record.get(state, {})
-        return kernels[name].py_func if name in kernels else None  # type: ignore[attr-defined]
+        if name in kernels:
+            return kernels[name].py_func  # type: ignore[attr-defined]
+        return function if optional and kernels else None
 
     look_up.__name__, look_up.__qualname__ = name, name
     look_up.__doc__, look_up.__module__ = function.__doc__, function.__module__
@@ -76,13 +84,26 @@ def generic(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def register(state_dtype: np.dtype[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
     """Make `kernels` the ones that the generic functions run for states of `state_dtype`."""
-    for table, key in ((_games_by_dtype, state_dtype), (_games_by_record, numba.from_dtype(state_dtype))):
+    record = numba.from_dtype(state_dtype)
+    for table, key in ((_games_by_dtype, state_dtype), (_games_by_record, record)):
         table[key] = {**table.get(key, {}), **kernels}
+    depend_on(record, kernels.values())
+
+
+def is_filled(state_dtype: np.dtype[Any], name: str) -> bool:
+    """Whether the game of these states has registered a kernel of its own for the generic function `name`."""
+    return name in _games_by_dtype.get(state_dtype, {})
 
 
 def _contract(function: Callable[..., Any]) -> Callable[..., Any]:
     CONTRACT.append(function.__name__)
     return generic(function)
+
+
+def _optional(function: Callable[..., Any]) -> Callable[..., Any]:
+    CONTRACT.append(function.__name__)
+    OPTIONAL.append(function.__name__)
+    return generic(function, optional=True)
 
 
 @_contract
@@ -110,14 +131,16 @@ def current_player(ruleset: Any, state: Any) -> int:
     """The seat whose decision it is."""
 
 
-@_contract
+@_optional
 def is_secret(ruleset: Any, state: Any) -> bool:
     """Whether the others don't see what the player on turn decides now, until all have decided."""
+    return False
 
 
-@_contract
+@_optional
 def shown(ruleset: Any, state: Any, player: int) -> int:
     """A number, 0 to 2**31 - 1, for what `player` has been shown of the others' last secret decisions."""
+    return 0
 
 
 @_contract
@@ -125,9 +148,10 @@ def is_over(ruleset: Any, state: Any) -> bool:
     """Whether the game has ended."""
 
 
-@_contract
+@_optional
 def is_truncated(ruleset: Any, state: Any) -> bool:
     """Whether the limit of turns or rounds ended the game."""
+    return False
 
 
 @_contract
@@ -145,19 +169,19 @@ def apply(ruleset: Any, state: Any, action: int) -> None:
     """Carry out a legal action, up to the next decision, chance outcome or the end. Checks nothing."""
 
 
-@_contract
+@_optional
 def observe(ruleset: Any, state: Any, player: int, observation: Any) -> None:
     """Write what `player` sees into `observation` (float32 [observation_size])."""
 
 
-@_contract
+@_optional
 def observe_hidden(ruleset: Any, state: Any, observation: Any) -> None:
     """Write what nobody sees into `observation` (float32 [hidden_size]), for centralised critics."""
 
 
 @_contract
 def scores(ruleset: Any, state: Any, out: Any) -> None:
-    """Write every player's score as of now, in thousands of dollars, into `out` (one a player)."""
+    """Write every player's score as of now, in points, into `out` (one a player)."""
 
 
 @_contract
@@ -236,22 +260,25 @@ class Game:
     """A game of the suite, as everything outside its own folder sees it.
 
     Attributes:
-        name: `"card"` or `"board"`.
+        name: what it is called in code, on the command line and in records.
         title: as on the box.
         state_dtype: the state record, integers only.
         kernels: the contract's kernels, by name.
         num_actions: size of the `Discrete` action space.
         outcome_size: length of the array that `force` takes.
-        blocks: the observation, in order.
-        hidden_blocks: what `state()` adds, in order.
         check_rules: every rule option in force, from what a user gave.
         read_components: the component tables, from what a user gave.
         make_ruleset: the ruleset record for a player count, checked rules and components.
         action_names: every action's name, in action order, for given components.
+        blocks: the observation, in order; none while there is no room for it.
+        hidden_blocks: what `state()` adds, in order; likewise.
+        chronicle: the module that names chance outcomes in game records; empty while there is none.
+        render: the module that draws a state, imported when asked for; likewise.
+        score_unit: what a point of the kernels' scores counts for people and in records; 1 unless given.
+        score_form: how such a score is written, with `{}` for the number; the bare number unless given.
+        colours: words that `siberia play` shows in colour (also cut to two letters, within tables), with the colours.
         other_names: names that actions go by in some states instead, with their numbers.
         names_in_play: every action's name in a state, where that depends on the state.
-        chronicle: the module that names chance outcomes in game records.
-        render: the module that draws a state, imported when asked for.
         min_players: 2 unless given.
         max_players: 4 unless given.
         has_secrets: whether players decide in secret (`is_secret`); False unless given.
@@ -263,14 +290,17 @@ class Game:
     kernels: Mapping[str, Callable[..., Any]]
     num_actions: int
     outcome_size: int
-    blocks: tuple[Block, ...]
-    hidden_blocks: tuple[Block, ...]
     check_rules: Callable[[Any], dict[str, Any]]
     read_components: Callable[..., Any]
     make_ruleset: Callable[[int, Mapping[str, Any], Any], Rulesets]
     action_names: Callable[[Any], tuple[str, ...]]
-    chronicle: str
-    render: str
+    blocks: tuple[Block, ...] = ()
+    hidden_blocks: tuple[Block, ...] = ()
+    chronicle: str = ""
+    render: str = ""
+    score_unit: int = 1
+    score_form: str = "{}"
+    colours: Mapping[str, str] = field(default_factory=dict)
     other_names: Callable[[Any], Mapping[str, int]] | None = None
     names_in_play: Callable[[Any, Any], tuple[str, ...]] | None = None
     min_players: int = 2
@@ -278,16 +308,35 @@ class Game:
     has_secrets: bool = False
 
     def __post_init__(self) -> None:
-        missing = [name for name in CONTRACT if name not in self.kernels]
+        missing = [name for name in CONTRACT if name not in self.kernels and name not in OPTIONAL]
         if missing:
             raise TypeError(f"game {self.name!r} lacks the kernels {', '.join(missing)}")
         register(self.state_dtype, self.kernels)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return find_game, (self.name,)
+        return _found_anywhere, (self.name, _homes.get(self.name))
 
     def __deepcopy__(self, memo: Any) -> Game:
         return self
+
+    def room(self, name: str) -> Any:
+        """The game's module `"chronicle"` or `"render"`.
+
+        Raises:
+            ConfigurationError: the game has none.
+        """
+        if not (module := getattr(self, name)):
+            raise ConfigurationError(f"{self.title} has no module for {name}")
+        return import_module(module)
+
+    def score_text(self, number: object) -> str:
+        """A score, in the unit of people and records, as it is shown to them."""
+        return self.score_form.format(number)
+
+    @property
+    def score_digits(self) -> int:
+        """Decimals to which the mean of such scores is rounded; below 0 if it is rounded to tens or hundreds."""
+        return 2 - len(str(self.score_unit))
 
     @cached_property
     def observation_size(self) -> int:
@@ -398,8 +447,8 @@ class Variant:
         Raises:
             ConfigurationError: no outcome is due, or not this one can be; the state is as it was.
         """
-        checked = import_module(self.game.chronicle).check_outcome(self, states, i, outcome)
-        import_module("siberia_env.core.engine").force_at(self.rulesets, states, i, checked)
+        checked = self.game.room("chronicle").check_outcome(self, states, i, outcome)
+        force(self.rulesets[0], states[i], checked)
 
 
 def _rebuild_variant(
@@ -424,19 +473,56 @@ def _writable(value: Any) -> Any:
 
 _homes = {"card": "siberia_env.card.game", "board": "siberia_env.board.game"}
 
-#: The games there are.
+#: The games that come with the suite.
 GAMES: tuple[str, ...] = tuple(_homes)
+
+#: The group of entry points through which an installed package offers games: its names are those of the games, its
+#: values the modules that have their `GAME`.
+ENTRY_POINTS = "siberia_env.games"
+
+
+def register_game(name: str, module: str) -> None:
+    """Make a game from outside known under `name`, wherever the suite takes the name of a game.
+
+    It holds for this process, and for those to which an object of the game is sent. A package that is installed offers
+    its games for good by an entry point of the group `ENTRY_POINTS`.
+
+    Args:
+        name: the name of the game.
+        module: the module whose `GAME` it is; it is imported when somebody asks for the game.
+
+    Raises:
+        ConfigurationError: another module has registered that name.
+    """
+    if _homes.setdefault(name, module) != module:
+        raise ConfigurationError(f"game {name!r} is registered already, by {_homes[name]}")
+
+
+def game_names() -> tuple[str, ...]:
+    """The names of all games: those of the suite, those registered, and those of installed packages."""
+    for entry in entry_points(group=ENTRY_POINTS):
+        _homes.setdefault(entry.name, entry.value)
+    return tuple(_homes)
 
 
 def find_game(name: str | Game) -> Game:
     """The game called `name`.
 
     Raises:
-        ConfigurationError: there is no such game.
+        ConfigurationError: there is no such game, or its module does not have it.
     """
     if isinstance(name, Game):
         return name
-    if not isinstance(name, str) or name not in _homes:
-        raise ConfigurationError(f"no game {name!r}; the games are {', '.join(GAMES)}")
-    game: Game = import_module(_homes[name]).GAME
+    if not isinstance(name, str) or (name not in _homes and name not in game_names()):
+        raise ConfigurationError(f"no game {name!r}; the games are {', '.join(_homes)}")
+    game = getattr(import_module(_homes[name]), "GAME", None)
+    if not isinstance(game, Game) or game.name != name:
+        raise ConfigurationError(f"game {name!r}: the module {_homes[name]} has no GAME of that name")
     return game
+
+
+def _found_anywhere(name: str, module: str | None) -> Game:
+    """The game called `name`, also in a process that does not know it yet."""
+    if module is not None:
+        _homes.setdefault(name, module)
+    return find_game(name)

@@ -11,7 +11,6 @@ import operator
 import secrets
 from functools import cached_property
 from hashlib import blake2b
-from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +21,7 @@ from siberia_env.core import engine
 from siberia_env.core.engine import CHANCE, TERMINAL
 from siberia_env.core.rng import check_seed, mix
 from siberia_env.errors import ConfigurationError, IllegalActionError
-from siberia_env.game import DOLLARS, Game, States, Variant, block_slices, find_game
+from siberia_env.game import Game, States, Variant, block_slices, find_game
 from siberia_env.view import REPRESENTATIVE, View, view_state
 
 ALIGNMENT = 8  #: bytes; numpy takes a record to be aligned anywhere, compiled code does not
@@ -250,11 +249,12 @@ class Position:
     # ------------------------------------------------------------ results
 
     def scores(self) -> list[int]:
-        """Every player's score as it stands, in dollars; at the end, the final one."""
-        return [int(total) * DOLLARS for total in self.totals()]
+        """Every player's score as it stands, for people and records: in dollars, in both games of the suite."""
+        unit = self.variant.game.score_unit
+        return [int(total) * unit for total in self.totals()]
 
     def totals(self) -> NDArray[np.int64]:
-        """The same in the unit of the kernels, thousands of dollars; int64 [num_players]."""
+        """The same in the points of the kernels (thousands of dollars); int64 [num_players]."""
         totals = np.zeros(self.variant.num_players, np.int64)
         engine.scores_at(self._rulesets, self.states, 0, totals)
         return totals
@@ -358,7 +358,7 @@ class Position:
         return sampled
 
     def _text(self, viewer: int | None) -> str:
-        text: str = import_module(self.variant.game.render).ansi(self.variant, self.states, 0, viewer)
+        text: str = self.variant.game.room("render").ansi(self.variant, self.states, 0, viewer)
         return text
 
     def __str__(self) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from siberia_env.common.notation import Chronicle, Line, chronicle_of
 from siberia_env.core.rng import check_seed
 from siberia_env.errors import ConfigurationError, RecordError
-from siberia_env.game import GAMES, States, Variant, find_game
+from siberia_env.game import States, Variant, find_game, game_names
 from siberia_env.position import Position
 
 FORMAT = "siberia-record/1"
@@ -54,7 +54,7 @@ class Record:
 
     @property
     def end(self) -> Line:
-        """The last line: `scores` in dollars, `winners`, `truncated`."""
+        """The last line: `scores` as people count them (`Game.score_unit`), `winners`, `truncated`."""
         return self.lines[-1]
 
 
@@ -410,8 +410,8 @@ def _check_header(line: Line, number: int) -> Variant:
     if line["format"] != FORMAT:
         _refuse(number, f"format {_shown(line['format'])} is not known here; this version reads {FORMAT!r}")
     _check_keys(line, HEADER_KEYS, "a header", number)
-    if line["game"] not in GAMES:
-        _refuse(number, f"no game {_shown(line['game'])}; the games are {', '.join(GAMES)}")
+    if not isinstance(line["game"], str) or line["game"] not in game_names():
+        _refuse(number, f"no game {_shown(line['game'])}; the games are {', '.join(game_names())}")
     if not isinstance(line["rules"], dict):
         _refuse(number, f"rules: expected an object with every option in force; got {_shown(line['rules'])}")
     game = find_game(line["game"])

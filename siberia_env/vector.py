@@ -38,7 +38,7 @@ class Step:
         player: int8 [N], the seat on turn.
         reward: float32 [N, P], each seat's reward; zero except where a game has just ended.
         terminated: bool [N], whether a game has just ended.
-        final_scores: int64 [N, P], thousands of dollars, of the last game that ended in the row.
+        final_scores: int64 [N, P], points (thousands of dollars), of the last game that ended in the row.
         final_winners: int8 [N, P], 1 for each winner of that game.
         final_length: int64 [N], decisions in that game.
         final_truncated: bool [N], whether the limit of turns or rounds ended it.

@@ -59,7 +59,7 @@ class GameTable:
 
     @property
     def player(self) -> int:
-        """Whose turn it is, where chance is due as well."""
+        """Whose turn it is; where chance is due or the game is over, whom the state names."""
         return int(engine.current_player_at(self.variant.rulesets, self.states, 0))
 
     @property

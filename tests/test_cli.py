@@ -20,7 +20,7 @@ from siberia_env.record import read_records
 from siberia_experiments import bench as bench_module
 from siberia_experiments.cli import main, read_rules
 from siberia_experiments.commands import resume_line
-from siberia_experiments.console import dollars, results_table, short_label
+from siberia_experiments.console import mean_score, results_table, short_label
 from siberia_experiments.evaluate import line_up
 from siberia_experiments.match import Interval, play_games
 from siberia_experiments.training import demo as demo_module
@@ -139,7 +139,7 @@ def test_evaluate_shows_a_table(siberia: Siberia, game: str) -> None:
     expected = play_games(find_game(game).variant(2), line_up(["greedy", "random"], 2), 40, 3)
     assert any(line.split()[:2] == ["greedy", "random"] for line in out.splitlines())
     assert f" {100 * expected.win_rate(0).value:.1f}% [" in out
-    assert dollars(expected.mean_score(1)) in out
+    assert mean_score(expected.mean_score(1), expected.game) in out
 
 
 @both_games
@@ -157,7 +157,7 @@ def test_evaluate_takes_rules_components_models_and_more_seats(
     assert f"learned, {'' if players == 3 else '2 '}greedy" in out.replace("\n", "")
     agents = line_up(["learned:model.npz", "greedy"], players)
     expected = play_games(find_game(game).variant(players, rules), agents, 4, 0)
-    assert dollars(expected.mean_score(0)) in out
+    assert mean_score(expected.mean_score(0), expected.game) in out
 
 
 @both_games
@@ -504,7 +504,7 @@ def test_labels_keep_what_tells_models_apart() -> None:
     assert short_label("learned:model.npz") == "learned:model.npz"
     assert short_label("learned:runs/mine/model.npz") == "learned:runs/mine"
     assert short_label("learned:some/where/far/off/mine/model.npz") == "learned:.../off/mine"
-    assert dollars(Interval(138_049, 136_449, 139_649)) == "$138 049 ± 1 600"
+    assert mean_score(Interval(138_049, 136_449, 139_649), find_game("card")) == "$138 049 ± 1 600"
 
 
 def test_the_live_table_fits_and_follows_the_run() -> None:

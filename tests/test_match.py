@@ -112,13 +112,15 @@ def test_mean_scores_are_in_dollars_with_a_normal_interval() -> None:
         np.ones((4, 2)) / 2,
         np.ones(4, np.int64),
         np.zeros(4, bool),
+        find_game("card"),
     )
     mean = results.mean_score(0)
     half = 1.959964 * np.std([10, 20, 30, 40], ddof=1) / 2 * 1000
     assert mean.value == 25_000
     assert (mean.high - mean.value, mean.value - mean.low) == pytest.approx((half, half))
     assert (results.mean_score(1).low, results.mean_score(1).high) == (1000, 1000)
-    alone = Results(("a",), np.zeros((1, 1), int), np.array([[7]]), np.ones((1, 1)), np.ones(1, int), np.zeros(1, bool))
+    rest = np.zeros(1, bool), find_game("card")
+    alone = Results(("a",), np.zeros((1, 1), int), np.array([[7]]), np.ones((1, 1)), np.ones(1, int), *rest)
     assert alone.mean_score(0) == match.Interval(7000, 7000, 7000)
 
 

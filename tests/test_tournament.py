@@ -24,6 +24,8 @@ from siberia_agents import learned as learned_module
 from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import GAMES, Variant, find_game
+from siberia_env.position import Position
+from siberia_env.view import View
 from siberia_experiments.cli import main
 from siberia_experiments.match import derived_seed, wilson
 from siberia_experiments.tournament import game as referee_module
@@ -113,13 +115,13 @@ def test_every_deal_is_played_in_every_seat_order_of_its_line_up(agents: int, pl
 def test_seat_orders_of_a_block_share_the_deal(case: GameCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """The states at the first decision are equal, byte for byte, and others in the next block."""
     first: dict[int, bytes] = {}
-    view_state = referee_module.view_state
+    look = Position.view
 
-    def noting(variant: Variant, states: Any, i: int) -> Any:
-        first.setdefault(task.game, states.tobytes())
-        return view_state(variant, states, i)
+    def noting(position: Position) -> View:
+        first.setdefault(task.game, position.serialize())
+        return look(position)
 
-    monkeypatch.setattr(referee_module, "view_state", noting)
+    monkeypatch.setattr(Position, "view", noting)
     schedule = Schedule(2, 3, 7)
     table = referee(short(case, 3), "greedy", "random", seed=4)
     for game in range(schedule.games):
@@ -880,7 +882,7 @@ def test_the_interval_of_a_share_follows_the_variance_between_deals() -> None:
 
 def test_tables_say_everything(finished: Outcome) -> None:
     console = Console(width=80, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
-    for table in tables(finished, "A title"):
+    for table in tables(finished, "A title", find_game("card")):
         console.print(table)
     text = console.export_text()
     assert max(map(len, text.splitlines())) <= 80

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from siberia_agents import greedy, heuristic  # noqa: F401 - they register the games' plans
 from siberia_agents.interface import Agent
+from siberia_agents.plan import check_plan
 from siberia_agents.search import ismcts
 from siberia_env.core.rng import mix
 from siberia_env.errors import ConfigurationError
@@ -35,7 +37,7 @@ class SearchResult:
     Attributes:
         actions: int64 [n], the legal actions.
         visits: int64 [n], how many simulations began with each.
-        scores: float64 [n, P], the mean final score of every seat in them, thousands of dollars.
+        scores: float64 [n, P], the mean final score of every seat in them, in points (thousands of dollars).
         win_shares: float64 [n, P], the mean share of the win.
         simulations: all of them.
         decisions: simulated in them, those of playouts included.
@@ -142,28 +144,23 @@ class Tree:
     def simulate(self, until: int) -> int:
         """Simulations up to `until`, as far as there is room; the number of the next one due."""
         agent = self.agent
-        return ismcts.grow(
-            self.variant.rulesets,
-            self.states,
-            self.player,
-            self.seed,
-            self.done,
-            until,
-            self.nodes,
-            self.used,
-            self.trees,
-            self.variant.num_players,
-            self.mask,
-            self.paths,
-            agent.exploration,
-            logarithms(1 << max(16, until.bit_length())),
-            agent.playout,
-            agent.returns,
-            agent.scale,
-            agent.split,
-            self.sums,
-            self.decisions,
+        settings = ismcts.Settings(
+            trees=self.trees,
+            players=self.variant.num_players,
+            split=agent.split,
+            exploration=agent.exploration,
+            logarithms=logarithms(1 << max(16, until.bit_length())),
+            playout=agent.playout,
+            returns=agent.returns,
+            scale=agent.scale,
         )
+        return ismcts.grow(
+            self.variant.rulesets, self.states, self.player, self.seed, self.done, until, self.forest(), settings
+        )
+
+    def forest(self) -> ismcts.Forest:
+        """The arrays, for the kernels."""
+        return ismcts.Forest(self.nodes, self.used, self.paths, self.mask, self.sums, self.decisions)
 
     def think(self, budget: Budget, part: int, deadline: float, early: bool) -> None:
         """Spend the budget, of which `part` threads have a share each; `early`: stop once the choice is settled."""
@@ -226,7 +223,13 @@ class SearchAgent(Agent):
         self._trees: list[Tree] = []
 
     def start(self, variant: Variant, seed: int = 0) -> None:
-        """Make room for searches of `variant`; `seed` decides all that is random in them."""
+        """Make room for searches of `variant`; `seed` decides all that is random in them.
+
+        Raises:
+            ConfigurationError: playouts by a plan that the game does not have.
+        """
+        if self.playout != ismcts.RANDOM:
+            check_plan(variant, ismcts.PLAYOUTS[self.playout])
         self._seed = seed
         if self._variant is not variant:
             self._variant = variant

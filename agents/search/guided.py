@@ -22,15 +22,25 @@ class GuidedTree(Tree):
 
     def __init__(self, variant: Variant, agent: GuidedAgent, model: Model) -> None:
         super().__init__(variant, agent)
-        self.policy, self.policy_widths = flatten(model.policy)
-        self.value, self.value_widths = flatten(model.value)
-        widest = int(max(self.policy_widths.max(), self.value_widths.max()))
-        self.units = np.zeros((2, widest), np.float32)
-        self.active = np.zeros(widest, np.int32)
+        policy, policy_widths = flatten(model.policy)
+        value, value_widths = flatten(model.value)
+        widest = int(max(policy_widths.max(), value_widths.max()))
+        self.networks = puct.Networks(
+            policy, policy_widths, value, value_widths, np.zeros((2, widest), np.float32), np.zeros(widest, np.int32)
+        )
 
     def simulate(self, until: int) -> int:
         """Simulations up to `until`, as far as there is room; the number of the next one due."""
         agent = self.agent
+        settings = puct.Settings(
+            trees=self.trees,
+            players=self.variant.num_players,
+            split=agent.split,
+            exploration=agent.exploration,
+            first_play=agent.first_play,
+            temperature=agent.temperature,
+            scale=agent.scale,
+        )
         return puct.grow_guided(
             self.variant.rulesets,
             self.states,
@@ -38,25 +48,9 @@ class GuidedTree(Tree):
             self.seed,
             self.done,
             until,
-            self.nodes,
-            self.used,
-            self.trees,
-            self.variant.num_players,
-            self.mask,
-            self.paths,
-            self.policy,
-            self.policy_widths,
-            self.value,
-            self.value_widths,
-            self.units,
-            self.active,
-            agent.exploration,
-            agent.first_play,
-            agent.temperature,
-            agent.scale,
-            agent.split,
-            self.sums,
-            self.decisions,
+            self.forest(),
+            self.networks,
+            settings,
         )
 
 

@@ -15,12 +15,11 @@ leads to it, carries the statistics.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from siberia_agents.greedy import greedy
-from siberia_agents.heuristic import heuristic
+from siberia_agents.plan import greedy, heuristic
 from siberia_env.core.engine import random_playout, sample_legal, settle
 from siberia_env.core.jit import borrowed, kernel, kernel_part
 from siberia_env.core.rng import advance, mix, scramble
@@ -68,6 +67,30 @@ PLAYOUTS = ("random", "greedy", "heuristic")
 # What a search maximises, by number (see `book_returns`).
 WIN, MARGIN, BOTH = range(3)
 RETURNS = ("win", "margin", "both")
+
+
+class Forest(NamedTuple):
+    """What a search grows and works in: arrays made before it, A actions and P players."""
+
+    nodes: Any  #: the trees (`NODE`), as `plant` or an earlier call left them
+    used: Any  #: int64 [1], the number of nodes in use; where too few are left, `grow` returns early
+    paths: Any  #: int32 [P, `DEEPEST`], overwritten
+    mask: Any  #: int8 [A], overwritten
+    sums: Any  #: float64 [A, 2, P]: by first action, sums of final scores (points) and of win shares; added to
+    decisions: Any  #: int64 [1], decisions simulated; added to
+
+
+class Settings(NamedTuple):
+    """How a search goes about it."""
+
+    trees: int  #: 1, or one for each player
+    players: int  #: 2 to 4
+    split: bool  #: whether trees descend by what is shown of secret decisions
+    exploration: float  #: the weight of the bound
+    logarithms: Any  #: float32, of each number below its length; there are at least as many as simulations
+    playout: int  #: `RANDOM`, `GREEDY` or `HEURISTIC`
+    returns: int  #: `WIN`, `MARGIN` or `BOTH`
+    scale: float  #: see `book_returns`
 
 
 @kernel_part
@@ -255,20 +278,8 @@ def grow(
     seed: Any,
     begin: int,
     end: int,
-    nodes: Any,
-    used: Any,
-    trees: int,
-    players: int,
-    mask: Any,
-    paths: Any,
-    exploration: float,
-    logarithms: Any,
-    playout_kind: int,
-    return_kind: int,
-    return_scale: float,
-    split: bool,
-    sums: Any,
-    decisions: Any,
+    forest: Any,
+    settings: Any,
 ) -> int:
     """Simulations number `begin` to `end` - 1 of a search by `player`; return the number of the next one due.
 
@@ -279,29 +290,13 @@ def grow(
         seed: uint64; with a simulation's number it decides all chance in it.
         begin: the first simulation.
         end: after the last.
-        nodes: the trees (`NODE`), as `plant` or an earlier call left them.
-        used: int64 [1], the number of nodes in use. Where too few are left the call returns early.
-        trees: 1, or one a player.
-        players: 2 to 4.
-        mask: int8 [A], overwritten.
-        paths: int32 [P, `DEEPEST`], overwritten.
-        exploration: the weight of the bound.
-        logarithms: float32, at least as many as all simulations: of each number.
-        playout_kind: `RANDOM`, `GREEDY` or `HEURISTIC`.
-        return_kind: `WIN`, `MARGIN` or `BOTH`.
-        return_scale: see `book_returns`.
-        split: whether trees descend by what is shown of secret decisions.
-        sums: float64 [A, 2, P]: by first action, sums of final scores (thousands) and of win shares; added to.
-        decisions: int64 [1], decisions simulated; added to.
+        forest: a `Forest`, which the call changes.
+        settings: `Settings`.
     """
-    rulesets, states, nodes, mask, paths = (
-        borrowed(rulesets),
-        borrowed(states),
-        borrowed(nodes),
-        borrowed(mask),
-        borrowed(paths),
-    )
-    used, logarithms, sums = borrowed(used), borrowed(logarithms), borrowed(sums)
+    rulesets, states, nodes, used = borrowed(rulesets), borrowed(states), borrowed(forest.nodes), borrowed(forest.used)
+    paths, mask, sums = borrowed(forest.paths), borrowed(forest.mask), borrowed(forest.sums)
+    trees, players, split = settings.trees, settings.players, settings.split
+    logarithms = borrowed(settings.logarithms)
     ruleset, state = rulesets[0], states[1]
     movers = np.zeros(DEEPEST, np.int8)
     node = np.zeros(MAX_PLAYERS, np.int64)
@@ -320,7 +315,7 @@ def grow(
             mover = current_player(ruleset, state)
             tree = mover if trees > 1 else 0
             count = legal(ruleset, state, mask)
-            action, found = best_action(nodes, int(node[tree]), mover, mask, exploration, logarithms)
+            action, found = best_action(nodes, int(node[tree]), mover, mask, settings.exploration, logarithms)
             if found < count:
                 generator = advance(generator)
                 action = sample_legal(mask, count - found, scramble(generator))
@@ -328,13 +323,13 @@ def grow(
             first = action if depth == 0 else first
             depth = take(ruleset, state, action, trees, split, nodes, used, node, paths, movers, depth)
             simulated += 1
-        simulated += playout(rulesets, states, 1, mask, playout_kind, scramble(advance(generator)))
+        simulated += playout(rulesets, states, 1, mask, settings.playout, scramble(advance(generator)))
         scores(ruleset, state, points)
-        book_returns(return_kind, return_scale, points, players, returns)
+        book_returns(settings.returns, settings.scale, points, players, returns)
         book(nodes, trees, paths, movers, depth, returns)
         book_sums(points, players, sums, first)
         simulation += 1
-    decisions[0] += simulated
+    forest.decisions[0] += simulated
     return simulation
 
 

@@ -8,7 +8,7 @@ later, in another determinization, get their prior when they do.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,29 @@ from siberia_env.game import (
 
 # Columns of `tally`.
 FOUND, VISITS, TOTAL, PRIORS = range(4)
+
+
+class Networks(NamedTuple):
+    """A model's networks (`network.flatten`), and what they are run in. W is the widest layer."""
+
+    policy: Any  #: the policy's numbers
+    policy_widths: Any
+    value: Any  #: the value network's numbers
+    value_widths: Any
+    units: Any  #: float32 [2, W], overwritten
+    active: Any  #: int32 [W], overwritten
+
+
+class Settings(NamedTuple):
+    """How a guided search goes about it."""
+
+    trees: int  #: 1, or one for each player
+    players: int  #: 2 to 4
+    split: bool  #: whether trees descend by what is shown of secret decisions
+    exploration: float  #: the weight of priors
+    first_play: float  #: see `most_promising`
+    temperature: float  #: of the policy; above 1 priors are flatter
+    scale: float  #: margin at which a return is 0.73, in thousands: 1 / (1 + exp(-margin / scale))
 
 
 @kernel_part
@@ -151,64 +174,38 @@ def standing(ruleset: Any, state: Any, players: int, margins: Any) -> None:
 
 
 @kernel
-def grow_guided(  # noqa: D417
+def grow_guided(
     rulesets: Any,
     states: Any,
     player: int,
     seed: Any,
     begin: int,
     end: int,
-    nodes: Any,
-    used: Any,
-    trees: int,
-    players: int,
-    mask: Any,
-    paths: Any,
-    policy: Any,
-    policy_widths: Any,
-    value: Any,
-    value_widths: Any,
-    units: Any,
-    active: Any,
-    exploration: float,
-    first_play: float,
-    temperature: float,
-    scale: float,
-    split: bool,
-    sums: Any,
-    decisions: Any,
+    forest: Any,
+    networks: Any,
+    settings: Any,
 ) -> int:
     """Simulations number `begin` to `end` - 1 of a guided search; return the number of the next one due.
 
-    Arguments without a word here are those of `ismcts.grow`.
-
     Args:
-        policy: the policy's numbers, from `network.flatten`.
-        policy_widths: likewise.
-        value: the value network's numbers.
-        value_widths: likewise.
-        units: float32 [2, W], overwritten.
-        active: int32 [W], overwritten.
-        exploration: the weight of priors.
-        first_play: see `most_promising`.
-        temperature: of the policy; above 1 priors are flatter.
-        scale: of the margin, thousands, in the return 1 / (1 + exp(-margin / scale)).
-        sums: float64 [A, 2, P]: expected margins (thousands) take the place of scores, returns that of win shares.
+        rulesets: of the game.
+        states: two states: a sample of the player's information set, and one to work on.
+        player: who searches, on turn in the sample.
+        seed: uint64; with a simulation's number it decides all chance in it.
+        begin: the first simulation.
+        end: after the last.
+        forest: `ismcts.Forest`, which the call changes. In its `sums` expected margins (thousands) take the place of
+            scores, and returns that of win shares.
+        networks: `Networks`.
+        settings: `Settings`.
     """
-    rulesets, states, nodes, mask, paths = (
-        borrowed(rulesets),
-        borrowed(states),
-        borrowed(nodes),
-        borrowed(mask),
-        borrowed(paths),
-    )
-    used, units, active = borrowed(used), borrowed(units), borrowed(active)
-    policy, policy_widths, value, value_widths = (
-        borrowed(policy),
-        borrowed(policy_widths),
-        borrowed(value),
-        borrowed(value_widths),
-    )
+    rulesets, states, nodes, used = borrowed(rulesets), borrowed(states), borrowed(forest.nodes), borrowed(forest.used)
+    paths, mask, sums = borrowed(forest.paths), borrowed(forest.mask), borrowed(forest.sums)
+    policy, policy_widths = borrowed(networks.policy), borrowed(networks.policy_widths)
+    value, value_widths = borrowed(networks.value), borrowed(networks.value_widths)
+    units, active = borrowed(networks.units), borrowed(networks.active)
+    trees, players, split = settings.trees, settings.players, settings.split
+    temperature = settings.temperature
     ruleset, state = rulesets[0], states[1]
     movers = np.zeros(DEEPEST, np.int8)
     node = np.zeros(MAX_PLAYERS, np.int64)
@@ -242,18 +239,18 @@ def grow_guided(  # noqa: D417
                 if (found == 0 and count > 1) or added > mask.shape[0]:
                     evaluate(ruleset, state, mover, players, value, value_widths, units, active, margins)
                     break
-            action = most_promising(nodes, here, mover, mask, exploration, first_play, tally)
+            action = most_promising(nodes, here, mover, mask, settings.exploration, settings.first_play, tally)
             first = action if depth == 0 else first
             depth = take(ruleset, state, action, trees, split, nodes, used, node, paths, movers, depth)
             simulated += 1
         for seat in range(players):
             margins[seat] *= MARGIN_UNIT
-            returns[seat] = 1.0 / (1.0 + np.exp(-margins[seat] / scale))
+            returns[seat] = 1.0 / (1.0 + np.exp(-margins[seat] / settings.scale))
         book(nodes, trees, paths, movers, depth, returns)
         if first >= 0:
             for seat in range(players):
                 sums[first, 0, seat] += margins[seat]
                 sums[first, 1, seat] += returns[seat]
         simulation += 1
-    decisions[0] += simulated
+    forest.decisions[0] += simulated
     return simulation

@@ -8,14 +8,14 @@ that are public or its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
 
 from siberia_env.common.notation import Line, chronicle_of
-from siberia_env.common.render import counted, seat_name
+from siberia_env.common.render import seat_name
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant, is_secret
 from siberia_env.position import Position
@@ -26,10 +26,6 @@ SAMPLES = 64  #: worlds that are asked what an action brings; only what all agre
 MOST_STEPS = 8  #: decisions that are followed for it
 
 SEPARATOR = "; "  #: between the things that a chronicle remarks
-
-#: Chance lines that every seat is told in full. Of others it is told what it gets itself, and of what the other
-#: players get, how much.
-PUBLIC_EVENTS = ("shuffle", "tile")
 
 
 @dataclass(frozen=True)
@@ -182,30 +178,24 @@ class SeatedGame(Recorder):
         if self._is_secret(before) and not self._is_secret(self.states):
             told += [f"{self.called(other)} decided: {', '.join(texts)}" for other, texts in self._withheld.items()]
         events = [line for line in self._lines[lines:] if "event" in line]
-        return told + [f"  {text}" for event in events for text in self._told_of(event)]
+        chronicle = chronicle_of(self.variant.game)
+        texts = [text for event in events for text in chronicle.told_to(self.seat, event)]
+        return told + [f"  {self._with_seats(text)}" for text in texts]
 
     def called(self, player: int) -> str:
         """How the person is told of a player."""
         return "you" if player == self.seat else seat_name(player)
 
-    def _told_of(self, event: Line) -> Iterator[str]:
-        player = event.get("player")
-        if event["event"] in PUBLIC_EVENTS or player == self.seat:
-            yield from map(self._with_seats, chronicle_of(self.variant.game).describe_event(event))
-        elif player is not None:
-            for what, things in event.items():
-                if isinstance(things, list):
-                    yield f"{self.called(player)} {event['event']}s {counted(len(things), what.removesuffix('s'))}"
-
     def _notes(self, before: States, after: States, action: int, player: int) -> list[str]:
         """What an action brought to a player."""
         remark = self._with_seats(chronicle_of(self.variant.game).remark(self.variant, before, after, action))
         gain = self._scores(after)[player] - self._scores(before)[player]
-        return [*filter(None, remark.split(SEPARATOR)), *([f"{'+' if gain > 0 else '-'}${abs(gain)}"] if gain else [])]
+        scored = [("+" if gain > 0 else "-") + self.variant.game.score_text(abs(gain))] if gain else []
+        return [*filter(None, remark.split(SEPARATOR)), *scored]
 
     def _with_seats(self, text: str) -> str:
         """A chronicle's text with players called as everywhere else."""
-        text = re.sub(rf"\bplayer {self.seat} draws\b", "you draw", text)
+        text = re.sub(rf"\bplayer {self.seat} (\w+)s\b", r"you \1", text)
         text = re.sub(rf"\bof player {self.seat}\b", "of yours", text)
         return re.sub(r"\bplayer (\d)\b", lambda found: self.called(int(found[1])), text)
 

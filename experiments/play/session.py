@@ -20,17 +20,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 from rich.console import Console
-from rich.highlighter import RegexHighlighter
 from rich.text import Text
 from rich.theme import Theme
 
 from siberia_agents.interface import Agent
 from siberia_agents.registry import make_agent
 from siberia_agents.search.agent import SearchAgent, SearchResult
-from siberia_env.common.components import RESOURCES
 from siberia_env.common.render import counted, seat_name
 from siberia_env.errors import ConfigurationError, SiberiaError
-from siberia_env.game import DOLLARS, Variant
+from siberia_env.game import Variant
 from siberia_env.record import write_records
 from siberia_experiments.commands import command_line, path_word
 from siberia_experiments.console import new_table
@@ -64,40 +62,20 @@ CHOOSING = (
     "'mi go' is 'mine gold' if nothing else begins like that. Enter takes the only move there is."
 )
 
-COLOURS = dict(zip(RESOURCES, ("cyan", "magenta", "green", "yellow", "bright_blue"), strict=True))
-THEME = Theme(
-    {
-        **{f"siberia.{resource}": colour for resource, colour in COLOURS.items()},
-        "siberia.you": "bold",
-        "siberia.shade": "dim",
-    }
-)
+THEME = Theme({"siberia.you": "bold", "siberia.shade": "dim"})
 
 
-def _patterns(resource: str) -> tuple[str, ...]:
-    """What is coloured: resources as a text calls them, the person, and what lies face down."""
-    return (
-        *(rf"(?P<{name}>\b{resource.format(name, name[:2])}\b)" for name in RESOURCES),
-        r"(?P<you>\byou\b|▸?player_\d \(you\))",
-        r"(?P<shade>▒+)",
-    )
+def coloured(line: str, colours: Mapping[str, str], drawn: bool = False) -> Text:
+    """A line with the game's words in their colours, the person, and what lies face down.
 
-
-class _Sentences(RegexHighlighter):
-    """Colours for sentences."""
-
-    base_style = "siberia."
-    highlights = _patterns("{0}")
-
-
-class _Tables(RegexHighlighter):
-    """Colours for tables and maps, where resources go by their first two letters too."""
-
-    base_style = "siberia."
-    highlights = _patterns("(?:{0}|{1})")
-
-
-IN_SENTENCES, IN_TABLES = _Sentences(), _Tables()
+    In what is `drawn`, tables and maps, words go by their first two letters too.
+    """
+    text = Text(line)
+    for word, colour in colours.items():
+        text.highlight_regex(rf"\b(?:{word}|{word[:2]})\b" if drawn else rf"\b{word}\b", colour)
+    text.highlight_regex(r"\byou\b|▸?player_\d \(you\)", "siberia.you")
+    text.highlight_regex(r"▒+", "siberia.shade")
+    return text
 
 
 class NotUnderstood(Exception):
@@ -336,7 +314,7 @@ class Session:
 
     def _tell(self, lines: Sequence[str]) -> None:
         for line in lines:
-            self.console.print(IN_SENTENCES(Text(line)))
+            self.console.print(coloured(line, self.game.variant.game.colours))
 
     @contextmanager
     def _spinner(self, text: str) -> Iterator[None]:
@@ -379,7 +357,7 @@ class Session:
             missing = _part_to_leave_out(parts, self.console.height - len(moves) - 3)
         for part in parts:
             for line in () if part is missing else part.lines:
-                told = (IN_TABLES if part.drawn else IN_SENTENCES)(Text(line))
+                told = coloured(line, self.game.variant.game.colours, part.drawn)
                 self.console.print(told, no_wrap=True, overflow="ignore", crop=False)
         if missing is not None:
             self.say("(The window is short: t shows the whole table.)")
@@ -398,7 +376,7 @@ class Session:
         total = max(1, int(ranking.visits.sum()))
         for row, action in enumerate(ranking.actions[:HINTS_SHOWN]):
             option, visits = options[int(action)], int(ranking.visits[row])
-            scores = [f"${round(ranking.scores[row, player] * DOLLARS, -2):.0f}" for player in players]
+            scores = [self._expected(ranking.scores[row, player]) for player in players]
             wins = f"{100 * ranking.win_shares[row, game.seat]:.0f}%"
             told = [*scores, wins] if visits else ["-"] * (len(scores) + 1)
             table.add_row(str(option.number), option.name, f"{100 * visits / total:.0f}%", *told)
@@ -407,6 +385,12 @@ class Session:
             "the most visited move first:"
         )
         self.console.print(table)
+
+    def _expected(self, points: float) -> str:
+        """A mean score, rounded."""
+        game = self.game.variant.game
+        digits = game.score_digits
+        return game.score_text(f"{round(points * game.score_unit, digits):.{max(digits, 0)}f}")
 
     def _show_scores(self) -> None:
         """Final scores and winners, and what was taken back with knowledge of what followed."""
@@ -417,7 +401,7 @@ class Session:
         for player in sorted(range(game.variant.num_players), key=lambda player: -end["scores"][player]):
             who = seat_name(player) + (" (you)" if player == game.seat else "")
             won = ("shares the win" if len(end["winners"]) > 1 else "wins") if player in end["winners"] else ""
-            table.add_row(who, Text(game.agents[player]), f"${end['scores'][player]}", won)
+            table.add_row(who, Text(game.agents[player]), game.variant.game.score_text(end["scores"][player]), won)
         self.say()
         self.console.print(table)
         if self.looks_ahead:

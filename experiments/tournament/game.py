@@ -68,7 +68,7 @@ class Result:
 
     Attributes:
         task: which game.
-        scores: dollars; of a forfeited game as they stood.
+        scores: as people count them (`Game.score_unit`); of a forfeited game as they stood.
         win_shares: 1/k for each of k winners; after a forfeit equal shares for all others.
         forfeit: the seat that forfeited, or `NOBODY`.
         reason: why, one line.
@@ -163,7 +163,7 @@ def rounded(seconds: Sequence[float]) -> tuple[float, ...]:
 
 
 def standing(variant: Variant, states: States) -> tuple[int, ...]:
-    """Every seat's score in `states[0]`, dollars."""
+    """Every seat's score in `states[0]`, as people count it."""
     return tuple(Position.from_states(variant, states).scores())
 
 

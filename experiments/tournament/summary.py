@@ -27,7 +27,7 @@ class Line:
         win_share: mean share of the win, ties and forfeits divided; 0 to 1.
         win_low: of its 95% interval.
         win_high: of its 95% interval.
-        mean_score: dollars, over the games that were played to their end; nan if there is none.
+        mean_score: as people count it, over the games that were played to their end; nan if there is none.
         rating: points (`siberia_experiments.tournament.ratings`).
         rating_low: of its 95% interval.
         rating_high: of its 95% interval.
@@ -67,7 +67,7 @@ class Played:
         specs: the agents, K.
         entrant: int64 [G, P], which agent sat in each seat.
         deal: int64 [G].
-        scores: int64 [G, P], dollars; of forfeited games as they stood.
+        scores: int64 [G, P], as people count them; of forfeited games as they stood.
         win_shares: float64 [G, P].
         forfeit: bool [G, P].
         moves: int64 [G, P], decisions.
@@ -108,7 +108,7 @@ class Played:
         return np.asarray(~self.forfeit.any(axis=1))
 
     def scores_of(self, number: int) -> NDArray[np.int64]:
-        """An agent's scores in the games that were played to their end, dollars."""
+        """An agent's scores in the games that were played to their end, as people count them."""
         return self.scores[(self.entrant == number) & self.to_the_end[:, None]]
 
     def win_share(self, chosen: NDArray[np.bool_]) -> Interval:

@@ -9,15 +9,16 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from siberia_env.game import Game
 from siberia_experiments.console import new_table, percent, short_label
 from siberia_experiments.match import Interval
 from siberia_experiments.tournament.run import Outcome
 from siberia_experiments.tournament.summary import Line, first_reasons
 
 
-def tables(outcome: Outcome, title: str) -> Iterator[RenderableType]:
+def tables(outcome: Outcome, title: str, game: Game) -> Iterator[RenderableType]:
     """Everything there is to print, agents by rating, the highest first."""
-    yield summary_table(outcome.lines, title)
+    yield summary_table(outcome.lines, title, game)
     yield pairs_table(outcome)
     yield seats_table(outcome)
     forfeits = first_reasons(outcome.results, outcome.played.specs)
@@ -26,8 +27,9 @@ def tables(outcome: Outcome, title: str) -> Iterator[RenderableType]:
         yield Text(f"{spec} forfeited {games}; first: {reason}")
 
 
-def summary_table(lines: list[Line], title: str) -> Table:
+def summary_table(lines: list[Line], title: str, game: Game) -> Table:
     """The summary."""
+    digits = max(game.score_digits, 0)
     table = new_table(title)
     table.add_column("agent")
     for heading in ("win share, 95%", "score", "rating, 95%", "ms a move"):
@@ -36,7 +38,7 @@ def summary_table(lines: list[Line], title: str) -> Table:
         table.add_row(
             Text(short_label(line.agent)),
             percent(Interval(line.win_share, line.win_low, line.win_high)),
-            "-" if np.isnan(line.mean_score) else f"${line.mean_score:,.0f}".replace(",", " "),
+            "-" if np.isnan(line.mean_score) else game.score_text(f"{line.mean_score:,.{digits}f}".replace(",", " ")),
             points(Interval(line.rating, line.rating_low, line.rating_high)),
             "-" if np.isnan(line.ms_per_move) else f"{line.ms_per_move:.3g}",
         )

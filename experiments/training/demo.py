@@ -8,7 +8,7 @@ import numpy as np
 
 from siberia_agents.learned import LearnedAgent, Model, load_model
 from siberia_env.core import engine
-from siberia_env.game import DOLLARS, Variant
+from siberia_env.game import Variant
 from siberia_env.record import Decision, describe, read_records
 from siberia_env.view import view_state
 from siberia_experiments.console import console, results_table
@@ -78,9 +78,9 @@ def annotate(variant: Variant, model: Model, folder: Path) -> None:
         standing = np.zeros((1, variant.num_players), np.float32)
         engine.standing_batch(variant.rulesets, decision.states, engine.MARGIN, standing)
         margin = standing[0, decision.player] + model.values(observation)[0]  # the value is what is still to come
-        dollars = DOLLARS * engine.MARGIN_UNIT * float(margin)
-        ahead = "ahead of" if dollars >= 0 else "behind"
-        return f"expects to end ${abs(dollars):,.0f} {ahead} the others; considers {moves}"
+        lead = variant.game.score_unit * engine.MARGIN_UNIT * float(margin)
+        where = "ahead of" if lead >= 0 else "behind"
+        return f"expects to end {variant.game.score_text(f'{abs(lead):,.0f}')} {where} the others; considers {moves}"
 
     (record,) = read_records(path)
     (folder / "game.txt").write_text("\n".join(describe(record, thoughts)) + "\n", encoding="utf-8")

@@ -52,7 +52,7 @@ LOG_FOLDER = "tensorboard"
 CHECKPOINT_FORMAT = "siberia-checkpoint/1"
 NEW_PAST_SELF = 25  #: iterations between two frozen past selves
 #: What the games need different values of, found by trials (docs/results.md): a board game lasts longer and pays
-#: several times as much.
+#: several times as much. A game from outside begins with the card game's.
 GAME_SETTINGS: dict[str, dict[str, Any]] = {
     "card": {
         "entropy": 0.02,
@@ -171,7 +171,7 @@ class TrainOptions:
 
     def in_force(self) -> TrainOptions:
         """The options, with what the game needs in place of those that aren't given."""
-        settings = GAME_SETTINGS[find_game(self.game).name]
+        settings = GAME_SETTINGS.get(find_game(self.game).name, GAME_SETTINGS["card"])
         missing = {name: value for name, value in settings.items() if getattr(self, name) is None}
         return replace(self, **missing)
 

@@ -13,6 +13,7 @@ from siberia_env.board.components import (
     read_components,
 )
 from siberia_env.board.state import STATE
+from siberia_env.common.components import COLOURS, DOLLARS
 from siberia_env.game import Game, contract_kernels
 
 GAME = Game(
@@ -32,5 +33,8 @@ GAME = Game(
     names_in_play=actions.names_in_play,
     chronicle="siberia_env.board.notation",
     render="siberia_env.board.render",
+    score_unit=DOLLARS,
+    score_form="${}",
+    colours=COLOURS,
     has_secrets=True,
 )

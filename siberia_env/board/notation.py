@@ -49,10 +49,11 @@ from siberia_env.board.state import (
     TURN,
     State,
 )
-from siberia_env.common.components import NUM_RESOURCES, RESOURCES, check_integer, check_table
+from siberia_env.common.components import DOLLARS, NUM_RESOURCES, RESOURCES, check_integer, check_table
 from siberia_env.common.notation import EventTable, Line, Pile, check_form, check_list, check_order, padded
+from siberia_env.common.render import counted
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import DOLLARS, States, Variant
+from siberia_env.game import States, Variant
 
 
 def read_components(tables: Any) -> Components:
@@ -375,6 +376,13 @@ def outline(event: Line) -> str:
     if event["event"] == "draw":
         return f"a draw line of player {event['player']}"
     return "a tile line" if event["event"] == "tile" else "the setup line"
+
+
+def told_to(seat: int, event: Line) -> list[str]:
+    """What the player on `seat` is told of an event: its own counters, how many the others get, and the tile."""
+    if event["event"] == "draw" and event["player"] != seat:
+        return [f"player {event['player']} draws {counted(len(event['counters']), 'counter')}"]
+    return describe_event(event) if event["event"] in ("draw", "tile") else []
 
 
 def describe_event(event: Line) -> list[str]:

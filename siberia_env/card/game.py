@@ -12,6 +12,7 @@ from siberia_env.card.components import (
     read_components,
 )
 from siberia_env.card.state import STATE
+from siberia_env.common.components import COLOURS, DOLLARS
 from siberia_env.game import Game, contract_kernels
 
 GAME = Game(
@@ -29,4 +30,7 @@ GAME = Game(
     action_names=lambda components: ACTION_NAMES,
     chronicle="siberia_env.card.notation",
     render="siberia_env.card.render",
+    score_unit=DOLLARS,
+    score_form="${}",
+    colours=COLOURS,
 )

@@ -29,10 +29,11 @@ from siberia_env.card.components import (
     components_from_json,
 )
 from siberia_env.card.state import EMPTY, NOTHING, PAYING, SETUP, SHUFFLE, Ruleset, State
-from siberia_env.common.components import RESOURCES, check_integer
+from siberia_env.common.components import DOLLARS, RESOURCES, check_integer
 from siberia_env.common.notation import EventTable, Line, Pile, check_form, check_list, check_order, padded
+from siberia_env.common.render import counted
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import DOLLARS, States, Variant
+from siberia_env.game import States, Variant
 
 _SLOT_NAMES = tuple(str(slot) for slot in range(ROW_SLOTS))
 
@@ -263,6 +264,13 @@ def outline(event: Line) -> str:
     if event["event"] == "refill":
         return f"a refill line of the slots {', '.join(event['slots'])}"
     return "the setup line"
+
+
+def told_to(seat: int, event: Line) -> list[str]:
+    """What the player on `seat` is told of an event: its own cards, how many the others get, and the shuffle."""
+    if event["event"] == "draw" and event["player"] != seat:
+        return [f"player {event['player']} draws {counted(len(event['cards']), 'card')}"]
+    return describe_event(event) if event["event"] in ("draw", "shuffle") else []
 
 
 def describe_event(event: Line) -> list[str]:

@@ -12,7 +12,9 @@ from siberia_env.errors import ConfigurationError
 
 RESOURCES = ("gas", "charcoal", "oil", "gold", "diamond")  #: C1, B1
 NUM_RESOURCES = len(RESOURCES)
+COLOURS = dict(zip(RESOURCES, ("cyan", "magenta", "green", "yellow", "bright_blue"), strict=True))  #: in terminals
 DEFAULT_SALESMAN_VALUES = dict(zip(RESOURCES, (4, 5, 6, 7, 8), strict=True))  #: C4, B25: thousands
+DOLLARS = 1000  #: a thousand: dollars in the unit of money of states, rulesets, observations and scores
 MAX_VALUE = 99  #: largest value of a card, salesman or price that a component file may give, thousands
 
 Source: TypeAlias = Literal["rulebook", "review", "assumed"]  #: C5, B7: where a component table comes from

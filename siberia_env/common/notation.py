@@ -7,7 +7,6 @@ outcomes of a game and makes outcomes of names again. `siberia_env.record` write
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -67,13 +66,20 @@ class Chronicle(Protocol):
     def describe_event(self, event: Line) -> list[str]:
         """A chance line in lines for a reader."""
 
+    def told_to(self, seat: int, event: Line) -> list[str]:
+        """A chance line in lines for the person on `seat`: what that seat sees of it, the setup excepted.
+
+        Here as in `remark`, seats are `player 0`, `player 1`, ..., and "player 0 draws" is a form that can be put into
+        the second person.
+        """
+
     def remark(self, variant: Variant, before: States, after: States, action: int) -> str:
         """What an action brought, in words for a reader; empty where its name says it all."""
 
 
 def chronicle_of(game: Game) -> Chronicle:
     """The chronicle of a game."""
-    return cast(Chronicle, import_module(game.chronicle))
+    return cast(Chronicle, game.room("chronicle"))
 
 
 # ---------------------------------------------------------------- the form of a line

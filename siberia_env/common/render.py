@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from siberia_env.game import DOLLARS
+from siberia_env.common.components import DOLLARS
 
 WIDTH = 100
 TOGETHER = "\N{NO-BREAK SPACE}"  #: a space at which no line ends; shown as a plain one

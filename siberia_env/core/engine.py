@@ -42,7 +42,7 @@ TERMINAL = -4  #: what `turn_at` returns when the game is over, as in OpenSpiel
 # Rewards, by number: WIN, MARGIN, SCORE (see `reward_of`).
 REWARDS = ("win", "margin", "score")
 WIN, MARGIN, SCORE = range(3)
-MARGIN_UNIT = 10.0  # thousands: a margin of 1 is 10 000 dollars
+MARGIN_UNIT = 10.0  # points: in both games of the suite a margin of 1 is 10 000 dollars
 
 BLOCK = 16  #: how many actions of a mask random play counts at once
 
@@ -210,8 +210,8 @@ def reward_of(kind: int, totals: Any, winners: Any, num_winners: int, players: i
     """Write each player's reward at the end of a game into `out` (float32).
 
     `WIN`, with n players: (n w - 1)/(n - 1), where w is 1/k for each of k winners and 0 for the others. It is zero-sum
-    and at most 1. `MARGIN`: the player's score less the mean of the others' scores, in units of 10 000 dollars.
-    `SCORE`: the player's score, in thousands of dollars.
+    and at most 1. `MARGIN`: the player's score less the mean of the others' scores, in tens of points. `SCORE`: the
+    player's score, in points. A point is a thousand dollars in both games of the suite.
     """
     together = 0
     for player in range(players):

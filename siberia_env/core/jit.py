@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import event, types
+from numba.core.caching import FunctionCache
 from numba.core.cgutils import alloca_once
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
@@ -102,14 +103,42 @@ def cache_folder(function: Callable[..., Any]) -> Path:
     return cache_root() / sources_hash(*packages.items())
 
 
+#: What the compiled code for a state record depends on, besides the sources that name its folder: the kernels
+#: registered for the record, and for each package with such kernels the hash of its sources.
+_dependencies: dict[Any, set[str]] = {}
+
+
+def depend_on(record: Any, kernels: Iterable[Callable[..., Any]]) -> None:
+    """Note that code compiled for a state record (a numba type) may call these kernels."""
+    if PLAIN_PYTHON:
+        return
+    found = _dependencies.setdefault(record, set())
+    for kernel in kernels:
+        package, folder = _package(kernel)
+        found.add(f"{kernel.__module__}.{kernel.__name__}")
+        found.add(f"{package} {sources_hash((package, folder))}")
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of a kernel. Its key also includes what is registered for the records in the call."""
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        records = [getattr(argument, "dtype", argument) for argument in getattr(signature, "args", signature)]
+        known = [sorted(_dependencies[record]) for record in records if record in _dependencies]
+        return *super()._index_key(signature, codegen), repr(known)
+
+
 def _compiled(function: F, **options: Any) -> F:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder(function)) if not PLAIN_PYTHON else before
-    try:
-        # Nobody calls kernels from C, so numba need not compile a wrapper for that.
-        return numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    # Nobody calls kernels from C, so numba need not compile a wrapper for that.
+    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    if not PLAIN_PYTHON:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(cache_folder(function))
+        try:
+            compiled._cache = _Cache(function)  # what `cache=True` does, with our own cache
+        finally:
+            numba.config.CACHE_DIR = before
+    return compiled
 
 
 def kernel(function: F) -> F:
