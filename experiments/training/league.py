@@ -48,7 +48,7 @@ class Mix:
 
 
 MEMORY = 0.02  #: weight of one game in the running share of games in which the learner beats an opponent
-LEAST_WEIGHT = 0.01  #: weight of an opponent that is always beaten; it keeps playing, so a change is noticed
+LEAST_WEIGHT = 0.01  #: least value of 1 - b in a weight, so that an opponent that is always beaten is still drawn
 
 
 class League:
