@@ -200,7 +200,7 @@ def train(
 
     siberia train card --minutes 30 --out runs/mine
 
-    siberia train card --minutes 60 --out runs/mine --resume   [dim](with a larger budget, or after a kill)[/dim]
+    siberia train card --minutes 60 --out runs/mine --resume   [dim](a larger budget, or after a kill)[/dim]
 
     siberia train card --players 3 --decisions 2000000 --threads 1 --seed 7 --out runs/three
 

@@ -297,7 +297,7 @@ def with_probes(function: ast.FunctionDef, filename: str, name: str) -> CodeType
     return code_of(copy, filename)
 
 
-# ---------------------------------------------------------------- tests, each in a process of its own
+# ---------------------------------------------------------------- tests, each in its own process
 
 
 @dataclass(frozen=True)

@@ -155,11 +155,11 @@ HOLD_RISK = 0.539  # share of a cube's price, added for each cube where a rival 
 LOSE_WORKER = 0.806  # thousands that it costs if the area of one of the player's workers is exhausted
 END_LEAD = 0.298  # factor on the lead, added to a sale that ends the game
 MOST_LEAD = 29.6  # thousands; a larger lead, or larger arrears, count as this
-SITE_OWN = 11.0  # for a researched cube with one of the player's workers; only compared with the next four
-SITE_NEAR = 2.23  # for a cube one step from one of the player's workers
-SITE_RIVAL = 1.10  # taken off for a cube with a rival's worker
-SITE_RIVAL_NEAR = 0.150  # taken off for a cube one step from a rival's worker
-SITE_LAST = 0.320  # for a cube beside the last cube of an area
+SITE_OWN = 11.0  # points for a researched cube with one of the player's workers; only compared with the next four
+SITE_NEAR = 2.23  # points for a cube one step from one of the player's workers
+SITE_RIVAL = 1.10  # points taken off for a cube with a rival's worker
+SITE_RIVAL_NEAR = 0.150  # points taken off for a cube one step from a rival's worker
+SITE_LAST = 0.320  # points for a cube beside the last cube of an area
 
 
 @kernel

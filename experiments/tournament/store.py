@@ -105,7 +105,7 @@ class Ledger:
         """Write a game into the folder.
 
         Raises:
-            ConfigurationError: it can't be written.
+            ConfigurationError: the folder can't be written.
         """
         rows = self._rows(result)
         try:
@@ -120,7 +120,7 @@ class Ledger:
         """Drop the games of the agents in `changes` and what was made from them; return how many each agent loses.
 
         Raises:
-            ConfigurationError: it can't be written.
+            ConfigurationError: the folder can't be written.
         """
         lost: dict[str, int] = {}
         for spec in self.changes:
@@ -142,7 +142,7 @@ class Ledger:
         """Put the rows in the order of the games, which may have ended in another order.
 
         Raises:
-            ConfigurationError: it can't be written.
+            ConfigurationError: the folder can't be written.
         """
         self.results = dict(sorted(self.results.items()))
         self._rewrite(self.results.values())
@@ -151,7 +151,7 @@ class Ledger:
         """Write the file `name` as a whole or not at all.
 
         Raises:
-            ConfigurationError: it can't be written.
+            ConfigurationError: the folder can't be written.
         """
         temporary = self.folder / f".{name}.partial"
         if name in self._files:

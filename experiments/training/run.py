@@ -248,7 +248,7 @@ class Training:
         th.set_num_threads(options.threads)
         products = getattr(th.backends.mkldnn, "matmul", None)  # from torch 2.9 on
         if products is not None and multiplies_brain_floats():
-            products.fp32_precision = "bf16"  # for the heads' products too; sums and stored numbers stay in float32
+            products.fp32_precision = "bf16"  # the heads' products use it too; sums and stored numbers stay in float32
         th.distributions.Distribution.set_default_validate_args(False)
         self.env = _TimedVectorEnv(self.variant, options.num_envs, options.seed, options.reward)
         self.league = League(
