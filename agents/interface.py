@@ -1,6 +1,6 @@
-"""What an agent is: something that answers a view with an action.
+"""The interface of an agent: it is given a view and answers with an action.
 
-How to write one, and how to let it play, is told in docs/agents.md.
+docs/agents.md explains how to write an agent and how to let it play.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from siberia_env.view import BatchView, View
 class Agent(ABC):
     """A player of any game of the suite.
 
-    Subclasses give `act`; those that can answer many games at once override `act_batch` too. An agent sees
-    views only: determinized samples, never the true state. One object plays many games, also at the same time
-    and in several seats: what it answers depends on the view, and on random numbers that follow from the seed.
+    Subclasses define `act`. Those that can answer many games at once override `act_batch` too. An agent sees only
+    views: determinized samples, never the true state. One object plays many games, even at the same time and in
+    several seats. Its answer depends only on the view and on random numbers that follow from the seed.
 
     Attributes:
-        name: shown in tables and written into records; the name of the class if it isn't given.
+        name: appears in tables and records. The default is the name of the class.
     """
 
     name: str = "agent"
@@ -36,7 +36,7 @@ class Agent(ABC):
             cls.name = cls.__name__
 
     def start(self, variant: Variant, seed: int = 0) -> None:  # noqa: B027
-        """Get ready for games of `variant`; whatever is random from now on follows from `seed` (0 to 2**64 - 1).
+        """Prepare for games of `variant`. All random choices from now on follow from `seed` (0 to 2**64 - 1).
 
         Raises:
             ModelError: the agent can't play this variant.
@@ -44,24 +44,24 @@ class Agent(ABC):
 
     @abstractmethod
     def act(self, view: View) -> int:
-        """The number of a legal action."""
+        """Return the number of a legal action."""
 
     def act_batch(self, views: BatchView) -> NDArray[np.int64]:
-        """A legal action for each of n games: int64 [n].
+        """Return a legal action for each of n games: int64 [n].
 
         Raises:
             IllegalActionError: `act` answered with an action that isn't legal.
-            ActionOutOfBoundsError: with something that is no action.
+            ActionOutOfBoundsError: `act` answered with something that is not an action.
         """
         return np.array([checked_action(self, view) for view in map(views.view, range(len(views)))], np.int64)
 
 
 def checked_action(agent: Agent, view: View) -> int:
-    """The action that `agent` answers `view` with, if it is a legal one.
+    """Ask `agent` for an action, and return it if it is legal.
 
     Raises:
-        IllegalActionError: it is not legal.
-        ActionOutOfBoundsError: it is no action: no whole number, or not one from 0 to A - 1.
+        IllegalActionError: the action is not legal.
+        ActionOutOfBoundsError: the answer is not a whole number from 0 to A - 1.
     """
     answer = agent.act(view)
     try:

@@ -1,4 +1,4 @@
-"""The networks of a trained model in compiled code: one observation at a time, as a search needs them."""
+"""The networks of a trained model in compiled code. They take one observation at a time, as a search needs it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from siberia_agents.learned import Layers
 from siberia_env.core.jit import kernel
 
-TOGETHER = 4  #: inputs whose weights are added at a time: the sums are read and written once for all of them
+TOGETHER = 4  #: number of inputs whose weights are added in one pass, so that the sums are read and written only once
 
 
 def flatten(layers: Layers) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """All numbers of a network in one array, for `forward`: of each layer the weights, row by row, then the bias.
+    """Put all numbers of a network into one array for `forward`: for each layer the weights, row by row, then the bias.
 
     Returns:
-        The numbers, float32; and the widths of inputs, hidden layers and outputs, int64 [layers + 1].
+        The numbers, float32, and the widths of inputs, hidden layers and outputs, int64 [layers + 1].
     """
     widths = [layers[0][0].shape[0], *(weight.shape[1] for weight, _ in layers)]
     numbers = [part.ravel() for layer in layers for part in layer]
@@ -31,9 +31,9 @@ def forward(numbers: Any, widths: Any, units: Any, active: Any) -> int:
     Args:
         numbers: float32, from `flatten`.
         widths: int64 [layers + 1], from `flatten`.
-        units: float32 [2, W], W at least the largest width: the input in row 0; overwritten.
-        active: int32 [W], overwritten: inputs that are not zero. Most of an observation is, and half of the hidden
-            units are, so their weights need not be read.
+        units: float32 [2, W] with the input in row 0; W is at least the largest width. Overwritten.
+        active: int32 [W] for the numbers of the inputs that are not zero. Overwritten. Most of an observation and half
+            of the hidden units are zero, so their weights need not be read.
 
     Returns:
         The row of `units` that holds the outputs.

@@ -1,4 +1,4 @@
-"""`random`: any legal action, each as likely as the others."""
+"""The agent `random` plays a random legal action; all are equally likely."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from siberia_env.view import BatchView, View
 
 
 class RandomAgent(Agent):
-    """Uniform over the legal actions."""
+    """Draws uniformly from the legal actions."""
 
     name = "random"
 
@@ -23,16 +23,16 @@ class RandomAgent(Agent):
 
     def start(self, variant: Variant, seed: int = 0) -> None:
         """Restart the stream of random choices."""
-        # Scrambled: games dealt under the same seed must not share their random numbers with the agent.
+        # The seed is scrambled so that the agent shares no random numbers with games dealt under the same seed.
         self._seed = np.uint64(scramble(np.uint64(seed % 2**64)))
         self._draws = 0
 
     def act(self, view: View) -> int:
-        """A random legal action."""
+        """Return a random legal action."""
         return int(self._choose(view.mask[None])[0])
 
     def act_batch(self, views: BatchView) -> NDArray[np.int64]:
-        """A random legal action for each game."""
+        """Return a random legal action for each game."""
         return self._choose(views.mask)
 
     def _choose(self, mask: NDArray[np.int8]) -> NDArray[np.int64]:

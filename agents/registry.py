@@ -1,10 +1,10 @@
-"""The agents there are, by name, and how one is written on the command line (a *spec*):
+"""The suite's agents by name, and the form in which the command line names an agent (a *spec*):
 
     NAME[:ARGUMENT][:OPTION=VALUE]...            greedy, learned:runs/mine/model.npz:temperature=1
-    MODULE:CLASS[:ARGUMENT][:OPTION=VALUE]...    my_agents:Cautious:8, for an agent of one's own
+    MODULE:CLASS[:ARGUMENT][:OPTION=VALUE]...    my_agents:Cautious:8, for your own agent
 
-A part that is no OPTION=VALUE goes on with what stands before it, so that a path may hold colons. A comma never
-belongs to a spec: it stands between two of them.
+A part that is not OPTION=VALUE continues the part before it, so a path may contain colons. A spec never contains a
+comma, because commas separate specs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Option:
 
     Attributes:
         kind: `int`, `float`, `bool`, `str`, or the words to choose from.
-        meaning: what it does, for the table of agents.
+        meaning: what the option does, for the table of options in docs/agents.md.
     """
 
     kind: type | tuple[str, ...]
@@ -56,14 +56,14 @@ class Option:
 
     @property
     def values(self) -> str:
-        """The values it takes, in words."""
+        """The values that the option takes, in words."""
         return " or ".join(self.kind) if isinstance(self.kind, tuple) else KINDS[self.kind]
 
     def read(self, text: str) -> Any:
-        """The value written as `text`.
+        """Return the value that is written as `text`.
 
         Raises:
-            ValueError: it is none of this option.
+            ValueError: this option has no such value.
         """
         value: Any
         if isinstance(self.kind, tuple):
@@ -79,16 +79,17 @@ class Option:
 
 @dataclass(frozen=True)
 class Entry:
-    """An agent of the suite, and what its spec may say.
+    """An agent of the suite, and what its spec may contain.
 
     Attributes:
-        build: makes the agent from the argument (a string, left out where none is given) and the options by name;
-            refuses values out of range with a `ConfigurationError`.
-        meaning: how it plays, for the table of agents.
-        argument: what the argument is, in capitals; empty if it takes none. All arguments may be left out.
-        options: by name; each is a keyword of `build`, which also has its default.
-        model: where a spec names the file of a saved model: `argument`, or an option. Empty if the agent plays without
-            one; where it plays with one and none is named, it plays the one that comes with the suite.
+        build: makes the agent from the argument (a string, left out if the spec has none) and the options by name.
+            It refuses values that are out of range with a `ConfigurationError`.
+        meaning: how the agent plays, for the table of agents in docs/agents.md.
+        argument: what the argument is, in capitals; empty if the agent takes none. Every argument is optional.
+        options: the options by name. Each is a keyword of `build`, which also gives its default.
+        model: which part of a spec names the file of a saved model: `argument`, or the name of an option. Empty if
+            the agent needs no model. If it needs one and the spec names none, it plays the one that comes with the
+            suite.
     """
 
     build: Callable[..., Agent]
@@ -98,48 +99,50 @@ class Entry:
     model: str = ""
 
     def default(self, option: str) -> Any:
-        """The value of an option that isn't given."""
+        """The value that an option has if the spec leaves it out."""
         return inspect.signature(self.build).parameters[option].default
 
 
 #: The suite's own agents by name.
 AGENTS: dict[str, Entry] = {
-    "random": Entry(RandomAgent, "any legal action, each as likely as the others"),
-    "greedy": Entry(GreedyAgent, "the best bargain at hand, by a fixed plan for each game"),
-    "heuristic": Entry(HeuristicAgent, "a stronger plan for each game, its weights found by matches"),
+    "random": Entry(RandomAgent, "plays a random legal action; all are equally likely"),
+    "greedy": Entry(GreedyAgent, "takes the best bargain at hand, by a fixed plan for each game"),
+    "heuristic": Entry(HeuristicAgent, "follows a stronger plan for each game, with weights found by playing matches"),
     "learned": Entry(
         LearnedAgent,
-        "a trained policy: the saved model FILE, or else the one that comes with the suite for the game and the "
+        "plays a trained policy: the saved model FILE, or the model that comes with the suite for the game and the "
         "number of players",
         "FILE",
-        {"temperature": Option(float, "0 plays the likeliest action; from there on up more and more by chance")},
+        {"temperature": Option(float, "0 always plays the likeliest action; higher values play more at random")},
         model="argument",
     ),
     "search": Entry(
         SearchAgent,
-        "information-set Monte Carlo tree search; a decision gets 1000 simulations, or half a second as 0.5s",
+        "runs an information-set Monte Carlo tree search; BUDGET is what a decision gets: a number of simulations "
+        "(1000 by default), or a time such as 0.5s",
         "BUDGET",
         {
-            "exploration": Option(float, "the weight of what has been tried little"),
-            "playout": Option(PLAYOUTS, "how simulated games are played to their end"),
-            "returns": Option(RETURNS, "what is maximised"),
-            "scale": Option(float, "of the margin, thousands"),
-            "split": Option(bool, "whether what is shown of secret decisions tells situations apart"),
-            "threads": Option(int, "that search side by side"),
+            "exploration": Option(float, "weight of actions that the search has tried little"),
+            "playout": Option(PLAYOUTS, "agent that plays simulated games to their end"),
+            "returns": Option(RETURNS, "what the search maximises"),
+            "scale": Option(float, "margin at which a win counts 73%, in thousands of dollars"),
+            "split": Option(bool, "whether the search tells situations apart by what is shown of secret decisions"),
+            "threads": Option(int, "number of threads"),
         },
     ),
     "guided": Entry(
         GuidedAgent,
-        "the same search with a trained policy for its prior and its value in place of playouts",
+        "runs the same search as `search`, but with a trained policy as its prior, and the policy's value in place of "
+        "playouts; BUDGET is a number of simulations (200 by default), or a time such as 0.5s",
         "BUDGET",
         {
-            "model": Option(str, "a saved model, in place of the one that comes with the suite"),
-            "exploration": Option(float, "the weight of the policy's prior"),
-            "first_play": Option(float, "how much worse an action not tried yet is taken to be"),
-            "temperature": Option(float, "above 1 the prior is flatter"),
-            "scale": Option(float, "of the margin, thousands"),
-            "split": Option(bool, "whether what is shown of secret decisions tells situations apart"),
-            "threads": Option(int, "that search side by side"),
+            "model": Option(str, "file of a saved model; by default the model that comes with the suite"),
+            "exploration": Option(float, "weight of the policy's prior"),
+            "first_play": Option(float, "how much lower the search values an action that it has not tried yet"),
+            "temperature": Option(float, "temperature of the prior; above 1 the prior is flatter"),
+            "scale": Option(float, "margin at which a win counts 73%, in thousands of dollars"),
+            "split": Option(bool, "whether the search tells situations apart by what is shown of secret decisions"),
+            "threads": Option(int, "number of threads"),
         },
         model="model",
     ),
@@ -147,19 +150,20 @@ AGENTS: dict[str, Entry] = {
 
 
 def short_form(name: str) -> str:
-    """How a spec of the agent called `name` begins: `learned[:FILE]`."""
+    """The form in which a spec of the agent `name` begins, such as `learned[:FILE]`."""
     argument = AGENTS[name].argument
     return f"{name}[:{argument}]" if argument else name
 
 
 def form(name: str) -> str:
-    """How a spec of the agent called `name` is written: `learned[:FILE][:OPTION=VALUE]...`."""
+    """The form of a spec of the agent `name`, such as `learned[:FILE][:OPTION=VALUE]...`."""
     return short_form(name) + (OPTIONS_FORM if AGENTS[name].options else "")
 
 
 def spec_with_file(name: str, path: Path) -> str | None:
-    """The spec of the agent called `name` with the file `path` for its argument; None if no spec can say that."""
-    for text in (str(path), os.path.join(".", path), os.path.abspath(path)):  # one that looks like an option: ./a=b
+    """Return the spec of the agent `name` with the file `path` as its argument; None if no spec can say that."""
+    # A path that looks like an option is written as ./a=b.
+    for text in (str(path), os.path.join(".", path), os.path.abspath(path)):
         spec = f"{name}:{text}"
         try:
             parts = _read_parts(spec, text.split(":"), form(name))
@@ -171,15 +175,15 @@ def spec_with_file(name: str, path: Path) -> str | None:
 
 
 def make_agent(spec: str) -> Agent:
-    """The agent that `spec` describes.
+    """Make the agent that `spec` describes.
 
-    The module of an agent of one's own is looked for in the current directory too, in whatever process this is
-    called: a spec may travel to a worker process as the string that it is.
+    The module of the user's own agent is looked for in the current directory too, in every process that calls this.
+    So a spec can be sent to a worker process as a string.
 
     Raises:
-        ConfigurationError: there is no such agent, its argument or options are not as it takes them, or its module
-            can't be imported or has no such agent.
-        ModelError: a saved model that can't be used.
+        ConfigurationError: there is no such agent, its argument or options are invalid, or its module can't be
+            imported or has no such agent.
+        ModelError: the saved model can't be used.
     """
     name, *parts = spec.split(":")
     if name in AGENTS:
@@ -190,13 +194,14 @@ def make_agent(spec: str) -> Agent:
 
 
 def agent_files(spec: str, variant: Variant) -> list[Path]:
-    """The files outside the suite's code that decide how the agent of a spec plays: when they change, it may change.
+    """List the files outside the suite's code that decide how the agent of a spec plays.
 
-    Of an agent of the suite, that is the saved model it plays; of one's own, the file of its module, and every file
-    that its argument or an option names. The agent is not made.
+    When one of them changes, the agent may play differently. For an agent of the suite, the list holds the saved
+    model that it plays. For the user's own agent, it holds the file of its module and every file that its argument or
+    an option names. This does not make the agent.
 
     Raises:
-        ConfigurationError: there is no such agent, or its module is not there.
+        ConfigurationError: there is no such agent, or its module does not exist.
         ModelError: no model for `variant` comes with the suite, and the spec names none.
     """
     name, *parts = spec.split(":")
@@ -214,7 +219,7 @@ def agent_files(spec: str, variant: Variant) -> list[Path]:
 
 
 def _is_own(name: str, parts: Sequence[str]) -> bool:
-    """Whether a spec of these parts is that of an agent of one's own."""
+    """Whether a spec with these parts names the user's own agent."""
     return bool(parts) and ("." in name or parts[0][:1].isupper())
 
 
@@ -223,7 +228,7 @@ def _the_agents() -> str:
 
 
 def _read_parts(spec: str, parts: Sequence[str], spec_form: str) -> tuple[list[str], dict[str, str]]:
-    """The argument, if there is one, and the options among the `parts` of `spec` after its name."""
+    """Split the `parts` of `spec` after its name into the argument, if there is one, and the options."""
     argument: list[str] = []
     options: dict[str, str] = {}
     last = None
@@ -265,11 +270,11 @@ def _suite_agent(spec: str, name: str, parts: Sequence[str]) -> Agent:
     return entry.build(*argument, **options)
 
 
-# ---------------------------------------------------------------- agents of one's own
+# ---------------------------------------------------------------- the user's own agents
 
 
 def _own_agent(spec: str, module_name: str, class_name: str, parts: Sequence[str]) -> Agent:
-    """An object of a class of one's own; argument and options are given to it as strings."""
+    """Make an agent of the user's own class, which gets the argument and the options as strings."""
     argument, options = _read_parts(spec, parts, OWN_FORM)
     maker = _find_class(spec, _import_module(spec, module_name), class_name)
     signature = inspect.signature(maker)
@@ -290,7 +295,7 @@ def _import_module(spec: str, name: str) -> ModuleType:
 
 
 def _module_file(spec: str, name: str) -> list[Path]:
-    """The file of a module, which is not imported (the packages that it lies in are); none if it has none."""
+    """Find the file of a module without importing it (its packages are imported); empty if it has no file."""
     found = _looked_for(spec, name, importlib.util.find_spec)
     if found is None:
         raise _no_module(spec, name)
@@ -298,13 +303,13 @@ def _module_file(spec: str, name: str) -> list[Path]:
 
 
 def _looked_for(spec: str, name: str, look: Callable[[str], T]) -> T:
-    """What `look` gives for the module `name`, in the current directory first."""
+    """Return what `look` finds for the module `name`, which is looked for in the current directory first."""
     if not all(part.isidentifier() for part in name.split(".")) or name.endswith(".py"):
         raise ConfigurationError(
             f"agent {spec!r}: {name!r} is not the name of a module; a file agents/mine.py here is agents.mine"
         )
     here = os.getcwd()
-    if here not in sys.path:  # the command `siberia` finds what `python -m` would find
+    if here not in sys.path:  # so that the command `siberia` finds what `python -m` would find
         sys.path.insert(0, here)
     importlib.invalidate_caches()
     try:
@@ -340,7 +345,7 @@ def _find_class(spec: str, module: ModuleType, name: str) -> type[Agent]:
 
 
 def _one_line(error: BaseException) -> str:
-    """What went wrong in somebody else's code, and in which line of it."""
+    """Say what went wrong in code outside the suite, and in which line."""
     told = " ".join(f"{type(error).__name__}: {error}".split())
     own = (__file__, importlib.__file__, "<frozen importlib")
     for frame in traceback.extract_tb(error.__traceback__):

@@ -1,8 +1,8 @@
-"""The speed of the suite, beside what it is compared to, in one run: `siberia bench card`, `siberia bench board`.
+"""Measures the speed of the suite beside other libraries, in one run: `siberia bench card`, `siberia bench board`.
 
-Every figure is the median of repeated measurements of random legal play, or of search, with 4 players on one
-core; ours and the other library's alternate, so that both meet the same machine. Other libraries are measured
-where they are installed (extra `bench`). A figure without its peer stands alone and says so.
+Every figure is the median of repeated measurements of random legal play, or of search, with 4 players on one core.
+Our measurements and the other library's alternate, so that both meet the same machine. Other libraries are measured
+if they are installed (extra `bench`). If one is not installed, our figure stands alone and the table says so.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from siberia_experiments.console import console, counting, new_table
 PLAYERS = 4
 BATCH = 1024  # games in a batch
 SMALL_BATCH, LARGE_BATCH = 256, 262_144  # a decision must cost about the same in both
-TRAINING_DECISIONS = 262_144  # in the run whose time is divided up
-ROLLOUTS = 2000  # of OpenSpiel's C++ evaluator a call
-CATAN_DECISIONS = 4000  # at most in a game of Catan: some random players never win
-SIMULATIONS, PEER_SIMULATIONS = 10_000, 2000  # of a search, ours and OpenSpiel's
+TRAINING_DECISIONS = 262_144  # decisions of the training run of which the games' part of the time is measured
+ROLLOUTS = 2000  # rollouts for each call of OpenSpiel's C++ evaluator
+CATAN_DECISIONS = 4000  # most decisions in a game of Catan, because some random players never win
+SIMULATIONS, PEER_SIMULATIONS = 10_000, 2000  # simulations of a search, ours and OpenSpiel's
 GUIDED_SIMULATIONS = 200
-NETWORK = (128, 128)  # hidden layers of the model that guides a search where the suite comes with none
+NETWORK = (128, 128)  # hidden layers of the model that guides a search if the suite comes with no model
 
-Rate = Callable[[float], float]  #: measures for so many seconds, gives something a second
+Rate = Callable[[float], float]  #: measures for the given number of seconds, and returns how many there are a second
 
 
-#: What each game's facts are held to, by the names under which `_facts` shows them.
+#: The limits for each game's facts, by the names under which `_facts` shows them.
 STATE, COPY, MEMORY = "a state, bytes", "copy of a state, ns", "100 000 games without observations, MB"
 GUIDED = "guided search, simulations a second"
 WARM, COLD = "import to first step, warm cache, s", "import to first step, nothing compiled, s"
@@ -67,10 +67,10 @@ class Comparison:
 
     Attributes:
         what: the name of our figure.
-        peer_name: what it is compared to.
-        peer: its measurement; None where the library is not installed.
-        goals: the ratio to reach by game, None where none is set.
-        floors: the rate of ours to reach by game.
+        peer_name: what our figure is compared to.
+        peer: makes the other library's measurement; it gives None if the library is not installed.
+        goals: by game, the ratio to reach; None if no goal is set.
+        floors: by game, the rate that ours has to reach.
     """
 
     what: str
@@ -82,7 +82,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: our rate, the peer's, and the goals, where there are any: a ratio, or a rate of ours."""
+    """A line of the table: our rate, the other library's rate, and the goals if there are any (a ratio or our rate)."""
 
     what: str
     ours: float
@@ -93,7 +93,7 @@ class Row:
 
 
 def comparisons() -> tuple[Comparison, ...]:
-    """Every comparison there is; a game is in those whose goals name it."""
+    """Every comparison. A game takes part in those whose goals name it."""
     masks, observed = "batch, masks only", "batch, observed"
     return (
         Comparison(masks, "hearts, C++", openspiel_rollouts, {"card": 1.8, "board": 1.0}),
@@ -207,7 +207,7 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
 
 
 def batch_rate(game: Game, observations: bool, games: int = BATCH) -> Rate:
-    """Decisions a second of `VectorEnv.step` with random legal actions, drawn from the masks."""
+    """Measure decisions a second of `VectorEnv.step` with random legal actions, drawn from the masks."""
     env = vector.make(game, games, PLAYERS, observations=observations)
     actions = np.zeros(games, np.int64)
     step = env.reset()
@@ -232,12 +232,12 @@ def batch_rate(game: Game, observations: bool, games: int = BATCH) -> Rate:
 
 
 def aec_rate(game: Game) -> Rate:
-    """Decisions a second of `env()` through the PettingZoo API, observation and mask read each time."""
+    """Measure decisions a second of `env()` through the PettingZoo API, reading observation and mask each time."""
     return pettingzoo_rate(import_module(f"siberia_env.{game.name}_v0").env(num_players=PLAYERS))
 
 
 def pettingzoo_rate(env: Any) -> Rate:
-    """Decisions a second of any PettingZoo AEC environment with masks in its observations."""
+    """Measure decisions a second of any PettingZoo AEC environment with masks in its observations."""
 
     def rate(seconds: float) -> float:
         decisions, started = 0, time.perf_counter()
@@ -257,7 +257,7 @@ def pettingzoo_rate(env: Any) -> Rate:
 
 
 def first_searches(agent: SearchAgent, variant: Variant) -> Callable[[], SearchResult]:
-    """Searches of the first decision of a game dealt once, each with a seed of its own."""
+    """Return a function that searches the first decision of a game, dealt once. Each search has its own seed."""
     states = variant.new_states()
     engine.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
     view = view_state(variant, states, 0)
@@ -272,7 +272,7 @@ def first_searches(agent: SearchAgent, variant: Variant) -> Callable[[], SearchR
 
 
 def rate_of(search: Callable[[], SearchResult], number: Callable[[SearchResult], int]) -> Rate:
-    """Whatever `number` counts in searches, a second."""
+    """Measure how many of what `number` counts in a search there are in a second."""
 
     def rate(seconds: float) -> float:
         done, started = 0, time.perf_counter()
@@ -284,7 +284,7 @@ def rate_of(search: Callable[[], SearchResult], number: Callable[[SearchResult],
 
 
 def search_rate(game: Game) -> Rate:
-    """Decisions simulated a second by `search` with random playouts, those on the way down the tree included."""
+    """Measure decisions simulated a second by `search` with random playouts; decisions in the tree count too."""
     return rate_of(
         first_searches(SearchAgent(SIMULATIONS, playout="random"), game.variant(PLAYERS)),
         lambda result: result.decisions,
@@ -292,7 +292,7 @@ def search_rate(game: Game) -> Rate:
 
 
 def guided_rate(game: Game) -> Rate:
-    """Simulations a second of the search guided by the suite's own model, or by a random one of usual size."""
+    """Measure simulations a second of the search guided by the suite's own model, or by a random one of usual size."""
     variant = game.variant(PLAYERS)
     return rate_of(
         first_searches(GuidedAgent(GUIDED_SIMULATIONS, guide(variant)), variant),
@@ -324,7 +324,7 @@ def _copy_around(states: Any, rounds: int) -> None:
 
 
 def copy_nanoseconds(game: Game, rounds: int = 2_000_000) -> float:
-    """The time of one `states[j] = states[i]` in compiled code."""
+    """The nanoseconds of one `states[j] = states[i]` in compiled code."""
     states = np.zeros(16, game.state_dtype)
     _copy_around(states, 1)
     started = time.perf_counter()
@@ -333,7 +333,7 @@ def copy_nanoseconds(game: Game, rounds: int = 2_000_000) -> float:
 
 
 def batch_megabytes(game: Game, games: int) -> float:
-    """What a batch without observations takes: states and all arrays of a step."""
+    """The memory of a batch without observations: its states and all arrays of a step."""
     env = vector.make(game, games, PLAYERS, observations=False)
     step = env.reset()
     arrays = [env.states, env.episodes, env.lengths, *vars(step).values()]
@@ -341,7 +341,7 @@ def batch_megabytes(game: Game, games: int) -> float:
 
 
 def start_seconds(game: Game) -> tuple[float, float]:
-    """Seconds from starting Python to the first step of `env()`: with nothing compiled, and with a warm cache."""
+    """The seconds from starting Python to the first step of `env()`: with nothing compiled, and with a warm cache."""
     program = (
         f"from siberia_env import {game.name}_v0; env = {game.name}_v0.env(num_players={PLAYERS}); env.reset(seed=0); "
         "env.step(int(env.last()[0]['action_mask'].argmax()))"
@@ -357,7 +357,7 @@ def start_seconds(game: Game) -> tuple[float, float]:
 
 
 def training_share(game: Game) -> float | None:
-    """The part of a training run's time that goes into the games; None without the extra `train`."""
+    """The share of a training run's time that goes into the games; None without the extra `train`."""
     try:
         from siberia_experiments.training.run import Training, TrainOptions
     except ImportError:
@@ -372,7 +372,7 @@ def training_share(game: Game) -> float | None:
 
 
 def openspiel_rollouts() -> Rate | None:
-    """Decisions a second of OpenSpiel's C++ random rollouts of hearts, from a dealt game."""
+    """Measure decisions a second of OpenSpiel's C++ random rollouts of hearts, from a dealt game."""
     spiel = _import("pyspiel")
     if spiel is None:
         return None
@@ -384,7 +384,7 @@ def openspiel_rollouts() -> Rate | None:
         done, started = 0, time.perf_counter()
         while (spent := time.perf_counter() - started) < seconds:
             evaluator = spiel.RandomRolloutEvaluator(n_rollouts=ROLLOUTS, seed=done + 1)
-            bot = spiel.MCTSBot(game, evaluator, 1.0, 1, 100, False, 1, False)  # one simulation: the rollouts
+            bot = spiel.MCTSBot(game, evaluator, 1.0, 1, 100, False, 1, False)  # one simulation runs all rollouts
             bot.step(dealt)
             done += ROLLOUTS * decisions
         return done / spent
@@ -393,15 +393,16 @@ def openspiel_rollouts() -> Rate | None:
 
 
 def openspiel_search() -> Rate | None:
-    """Decisions simulated a second by OpenSpiel's C++ ISMCTS in the first decision of hearts with a choice.
+    """Measure decisions simulated a second by OpenSpiel's C++ ISMCTS in the first decision of hearts with a choice.
 
-    A simulation goes on to the end of the game, in the tree and then at random: as many decisions as one game has.
+    A simulation plays to the end of the game, first in the tree and then at random, so it makes as many decisions as
+    one game has.
     """
     spiel = _import("pyspiel")
     if spiel is None:
         return None
     dealt = _dealt(spiel.load_game("hearts"))
-    while len(dealt.legal_actions()) == 1:  # where no cards are passed on, the first card is given
+    while len(dealt.legal_actions()) == 1:  # if no cards are passed on, the first card is forced
         dealt.apply_action(dealt.legal_actions()[0])
     decisions = _decisions_to_the_end(dealt)
 
@@ -417,7 +418,7 @@ def openspiel_search() -> Rate | None:
 
 
 def _decisions_to_the_end(state: Any) -> int:
-    """How many decisions a game of hearts still has; it is the same number however it is played."""
+    """How many decisions a game of hearts still has. The number is the same however the game is played."""
     decisions, played = 0, state.clone()
     while not played.is_terminal():
         played.apply_action(random.choice(played.legal_actions()))
@@ -439,7 +440,10 @@ def _read_all(state: Any) -> Any:
 
 
 def openspiel_python(read: Callable[[Any], Any] = _read_nothing) -> Rate | None:
-    """Decisions a second of OpenSpiel's hearts (C++ rules) stepped from Python; `read` gives the legal actions."""
+    """Measure decisions a second of OpenSpiel's hearts (C++ rules) stepped from Python.
+
+    `read` returns the legal actions of a state.
+    """
     spiel = _import("pyspiel")
     if spiel is None:
         return None
@@ -466,14 +470,14 @@ def _dealt(game: Any) -> Any:
 
 
 def texas_holdem() -> Rate | None:
-    """Decisions a second of PettingZoo's texas_holdem."""
+    """Measure decisions a second of PettingZoo's texas_holdem."""
     if _import("rlcard") is None or (module := _import("pettingzoo.classic.texas_holdem_v4")) is None:
         return None
     return pettingzoo_rate(module.env(num_players=PLAYERS))
 
 
 def catanatron() -> Rate | None:
-    """Decisions a second of Catanatron's random games of Catan."""
+    """Measure decisions a second of Catanatron's random games of Catan."""
     if (module := _import("catanatron")) is None:
         return None
     colors = list(module.Color)[:PLAYERS]

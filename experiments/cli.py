@@ -23,7 +23,7 @@ INTERRUPTED = 130  #: exit code
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
-    help="Siberia: Reiner Stockhausen's games as learning environments. Every command takes the game first.",
+    help="Siberia: Reiner Stockhausen's games as learning environments. For every command, name the game first.",
 )
 
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=f"Which game: {', '.join(GAMES)}.")]
@@ -33,21 +33,21 @@ Rules = Annotated[
     typer.Option(
         "--rules",
         metavar="NAME=VALUE,...",
-        help="Options, such as edition=oya,max_turns=200 or sides=random,salesman_cards=true; "
-        "a list is written with slashes.",
+        help="Options of the game, such as edition=oya,max_turns=200 or sides=random,salesman_cards=true. "
+        "Write a list with slashes.",
     ),
 ]
 ComponentFile = Annotated[
-    Path | None, typer.Option("--components", metavar="FILE", help="Component tables of your own (JSON).")
+    Path | None, typer.Option("--components", metavar="FILE", help="File with your own component tables (JSON).")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Decides everything that is random.")]
+Seed = Annotated[int, typer.Option("--seed", help="Number that decides everything that is random.")]
 Agents = Annotated[
     str,
     typer.Option(
         "--agents",
         metavar="NAME,...",
-        help=f"Who plays, seat by seat: {', '.join(map(short_form, AGENTS))}, or MODULE:CLASS for one of your own; "
-        "options follow as :OPTION=VALUE (see docs/agents.md). The last one takes the seats that are left.",
+        help=f"Agents, seat by seat: {', '.join(map(short_form, AGENTS))}, or MODULE:CLASS for one of your own. "
+        "Options follow as :OPTION=VALUE (see docs/agents.md). The last agent takes the remaining seats.",
     ),
 ]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,10 +62,10 @@ def _tell_version(asked: bool) -> None:
 @app.callback()
 def siberia(
     version: Annotated[
-        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version, and exit.")
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Options before the command."""
+    """Take the options before the command."""
 
 
 def refusing_bad_input(command: F) -> F:
@@ -76,14 +76,16 @@ def refusing_bad_input(command: F) -> F:
         try:
             return command(*args, **kwargs)
         except (SiberiaError, MissingExtraError) as error:
-            print("siberia:", *str(error).splitlines(), file=sys.stderr)  # a name in a file may hold line breaks
+            print("siberia:", *str(error).splitlines(), file=sys.stderr)  # a name in a file may contain line breaks
             raise typer.Exit(BAD_INPUT) from None
 
     return wrapped  # type: ignore[return-value]
 
 
 def read_rules(text: str) -> dict[str, Any]:
-    """The options in `edition=oya,max_turns=200`: whole numbers, `true`, `false`, words, and lists of words (`a/b`).
+    """Read options such as `edition=oya,max_turns=200`.
+
+    A value is a whole number, `true`, `false`, a word, or a list of words (`a/b`).
 
     Raises:
         ConfigurationError: a part that is not of the form NAME=VALUE.
@@ -111,10 +113,10 @@ def _read_value(text: str) -> int | bool | str | list[str]:
 
 
 def read_widths(text: str) -> tuple[int, ...]:
-    """The widths in `256,256`.
+    """Read widths such as `256,256`.
 
     Raises:
-        ConfigurationError: not whole numbers of 1 or more.
+        ConfigurationError: the widths are not whole numbers of 1 or more.
     """
     try:
         widths = tuple(int(part) for part in text.split(","))
@@ -126,17 +128,17 @@ def read_widths(text: str) -> tuple[int, ...]:
 
 
 def read_agents(text: str) -> list[str]:
-    """The agents in `greedy, random`."""
+    """Read a list of agents such as `greedy, random`."""
     return [spec.strip() for spec in text.split(",")]
 
 
 def find_variant(game: str, players: int, rules: str, components: Path | None) -> Variant:
-    """The variant that the common options describe."""
+    """Return the variant that the common options describe."""
     return find_game(game).variant(players, read_rules(rules), components)
 
 
 def read_tables(game: str, components: Path | None) -> dict[str, Any] | None:
-    """The component tables in the file `components`, checked, as a run keeps them."""
+    """Read and check the component tables in the file `components`, and return them in the form that a run stores."""
     if components is None:
         return None
     tables: dict[str, Any] = find_game(game).read_components(components).as_json()
@@ -144,7 +146,7 @@ def read_tables(game: str, components: Path | None) -> dict[str, Any] | None:
 
 
 def processors() -> int:
-    """How many processors this process may use; where the system doesn't tell, how many there are."""
+    """How many processors this process may use, or how many there are if the system doesn't say."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -166,21 +168,30 @@ def train(
     players: Players = 2,
     rules: Rules = "",
     components: ComponentFile = None,
-    minutes: Annotated[float | None, typer.Option(help="Training time; 30 if --decisions isn't given.")] = None,
-    decisions: Annotated[int | None, typer.Option(help="Train for so many decisions instead: repeatable.")] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="Training time in minutes; 30 if --decisions isn't given.")
+    ] = None,
+    decisions: Annotated[
+        int | None,
+        typer.Option(help="Number of decisions to train for, in place of --minutes; such a run is repeatable."),
+    ] = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/train"),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out after a stop or kill.")] = False,
-    threads: Annotated[int, typer.Option(help="Threads of torch; with 1 a run can be repeated exactly.")] = 2,
-    reward: Annotated[str, typer.Option(help="What is maximised: win, margin or score.")] = "margin",
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after a stop or kill.")] = False,
+    threads: Annotated[int, typer.Option(help="Number of torch threads; with 1 a run can be repeated exactly.")] = 2,
+    reward: Annotated[str, typer.Option(help="What the policy maximises: win, margin or score.")] = "margin",
     network: Annotated[
-        str, typer.Option(metavar="WIDTH,...", help="Hidden layers, such as 256,256; the game's default otherwise.")
+        str,
+        typer.Option(
+            metavar="WIDTH,...", help="Widths of the hidden layers, such as 256,256; each game has a default."
+        ),
     ] = "",
     learning_rate: Annotated[
-        float | None, typer.Option(help="At the start; it falls to a twentieth. The game's default otherwise.")
+        float | None,
+        typer.Option(help="Learning rate at the start; it falls to a twentieth. Each game has a default."),
     ] = None,
     start_from: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="Start from a saved model, also one for other player counts.")
+        Path | None, typer.Option(metavar="MODEL", help="Saved model to start from; it may be for other player counts.")
     ] = None,
 ) -> None:
     """Train a policy by self-play with MaskablePPO (needs the extra `train`).
@@ -197,7 +208,7 @@ def train(
 
     siberia train board --players 4 --start-from runs/board/model.npz --minutes 15 --out runs/four
 
-    At the end it prints the commands that measure the policy and let you play against it.
+    At the end the command prints two commands: one measures the policy, the other lets you play against it.
     """
     from siberia_experiments.training.demo import follow
     from siberia_experiments.training.display import next_lines
@@ -250,12 +261,12 @@ def evaluate(
     game: GameName,
     agents: Agents = "greedy,random",
     players: Players = 2,
-    games: Annotated[int, typer.Option(help="Games to play, seats rotating.")] = 500,
+    games: Annotated[int, typer.Option(help="Number of games, with rotating seats.")] = 500,
     rules: Rules = "",
     components: ComponentFile = None,
     seed: Seed = 0,
 ) -> None:
-    """Play agents against each other: win rates and mean scores with 95% intervals.
+    """Play agents against each other, and show win rates and mean scores with 95% intervals.
 
     [bold]Examples[/bold]
 
@@ -286,20 +297,24 @@ def tournament(
     game: GameName,
     agents: Annotated[
         str,
-        typer.Option("--agents", metavar="NAME,...", help="Who takes part, at least two; see docs/tournament.md."),
+        typer.Option("--agents", metavar="NAME,...", help="Agents that take part, at least two (see docs/agents.md)."),
     ] = "greedy,random",
     players: Players = 2,
-    games: Annotated[int, typer.Option(help="Games to play at least; a deal is played in every seat order.")] = 2000,
+    games: Annotated[int, typer.Option(help="Least number of games; each deal is played in every seat order.")] = 2000,
     rules: Rules = "",
     components: ComponentFile = None,
     seed: Seed = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the tournament; runs/tournament-GAME if it isn't given.")
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; by default runs/tournament-GAME.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of processes that play; by default the number of processors.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Processes that play; as many as processors, if not given.")] = None,
-    move_seconds: Annotated[float, typer.Option(help="Time for a move; who takes longer forfeits the game.")] = 60.0,
+    move_seconds: Annotated[
+        float, typer.Option(help="Time limit for a move; an agent that takes longer forfeits the game.")
+    ] = 60.0,
 ) -> None:
-    """Rank agents: every line-up in every seat order, on common deals. The same command goes on after a stop or kill.
+    """Rank agents. Every line-up plays in every seat order, on common deals.
+
+    After a stop or kill, the same command continues the tournament.
 
     [bold]Examples[/bold]
 
@@ -340,15 +355,15 @@ def record(
     game: GameName,
     agents: Agents = "greedy,random",
     players: Players = 2,
-    games: Annotated[int, typer.Option(help="Games to record.")] = 1,
-    out: Annotated[Path, typer.Option(help="File to write, one game after the other (JSON Lines).")] = Path(
+    games: Annotated[int, typer.Option(help="Number of games to record.")] = 1,
+    out: Annotated[Path, typer.Option(help="File to write, with one game after the other (JSON Lines).")] = Path(
         "games.jsonl"
     ),
     rules: Rules = "",
     components: ComponentFile = None,
     seed: Seed = 0,
 ) -> None:
-    """Play games and write them down, every decision and every chance outcome.
+    """Play games and record every decision and every chance outcome.
 
     [bold]Examples[/bold]
 
@@ -371,9 +386,12 @@ def record(
 @refusing_bad_input
 def replay(
     names: Annotated[
-        list[str], typer.Argument(metavar="[GAME] FILE", help="A file of game records; a game it has to be of.")
+        list[str],
+        typer.Argument(
+            metavar="[GAME] FILE", help="File of game records. If you name a game, the records must be of it."
+        ),
     ],
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only check.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only check the records; print no games.")] = False,
 ) -> None:
     """Check game records by playing them again, and print them.
 
@@ -401,10 +419,10 @@ def replay(
 @refusing_bad_input
 def bench(
     game: GameName,
-    seconds: Annotated[float, typer.Option(help="Time for each measurement.")] = 1.0,
-    repeats: Annotated[int, typer.Option(help="Measurements; the median counts.")] = 5,
+    seconds: Annotated[float, typer.Option(help="Time for each measurement, in seconds.")] = 1.0,
+    repeats: Annotated[int, typer.Option(help="Number of measurements; the median counts.")] = 5,
 ) -> None:
-    """Measure the speed of the environments, beside other libraries where they are installed (extra `bench`).
+    """Measure the speed of the environments, beside other libraries if they are installed (extra `bench`).
 
     [bold]Examples[/bold]
 
@@ -423,17 +441,15 @@ def bench(
 @refusing_bad_input
 def demo(
     game: GameName,
-    minutes: Annotated[float, typer.Option(help="Training time.")] = 3.0,
+    minutes: Annotated[float, typer.Option(help="Training time in minutes.")] = 3.0,
     players: Players = 2,
     rules: Rules = "",
     components: ComponentFile = None,
-    games: Annotated[int, typer.Option(help="Games against each baseline afterwards.")] = 500,
+    games: Annotated[int, typer.Option(help="Number of games against each baseline after training.")] = 500,
     seed: Seed = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for everything that comes out; runs/demo-GAME if it isn't given.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for all results; by default runs/demo-GAME.")] = None,
 ) -> None:
-    """Train an agent for some minutes, measure it, and leave model, curve, log and an annotated game in a folder.
+    """Train an agent for some minutes, measure it, and save the model, curve, log and an annotated game in a folder.
 
     [bold]Examples[/bold]
 
@@ -456,22 +472,27 @@ def play(
     game: GameName,
     against: Annotated[
         str,
-        typer.Option(metavar="AGENT,...", help="The other players: one for all, or one a seat from the next one on."),
+        typer.Option(
+            metavar="AGENT,...",
+            help="The other players: one agent for all, or one for each seat, starting with the seat after yours.",
+        ),
     ] = "search:2000",
     seat: Annotated[int, typer.Option(help="Your seat; seat 0 starts.")] = 0,
     players: Players = 2,
     rules: Rules = "",
     components: ComponentFile = None,
-    seed: Annotated[int | None, typer.Option(help="Decides everything that is random; a new one each time.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Number that decides everything that is random; by default a new one each time.")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="File for the game's record; play-GAME-1.jsonl (2, ...) if it isn't given.")
+        Path | None, typer.Option(help="File for the game's record; by default play-GAME-1.jsonl, or the next number.")
     ] = None,
     hints: Annotated[
-        str, typer.Option(metavar="BUDGET", help="What the search may spend on a hint: seconds, or simulations.")
+        str, typer.Option(metavar="BUDGET", help="Budget of the search for a hint: seconds (1s) or simulations (2000).")
     ] = "1s",
-    resume: Annotated[Path | None, typer.Option("--resume", metavar="FILE", help="Go on with a saved game.")] = None,
+    resume: Annotated[Path | None, typer.Option("--resume", metavar="FILE", help="Continue a saved game.")] = None,
 ) -> None:
-    """Play against agents in the terminal: with hints, undo, and a save after every decision.
+    """Play against agents in the terminal, with hints, undo and a save after every decision.
 
     [bold]Examples[/bold]
 
@@ -508,8 +529,8 @@ def play(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point of the command `siberia`: runs `arguments` (those of the process) and returns the exit code."""
-    # Threads of torch that wait by spinning bring training to a standstill beside any other busy process.
+    """Run the command `siberia` with `arguments`, by default those of the process, and return the exit code."""
+    # Torch threads that spin while they wait bring training to a standstill beside any other busy process.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -518,7 +539,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.Abort:
         return 1
     except Exception as error:
-        if not hasattr(error, "format_message"):  # what typer raises for a command line it can't read
+        if not hasattr(error, "format_message"):  # only what typer raises for an unreadable command line has it
             raise
         print(f"siberia: {' '.join(error.format_message().split())} (see --help)", file=sys.stderr)
         return BAD_INPUT

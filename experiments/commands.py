@@ -1,4 +1,4 @@
-"""Command lines for the user to type: they fit the current directory, the shell, and a run's options as they stand."""
+"""Writes command lines for the user to type. They fit the current directory, the shell and a run's options."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from siberia_env.installation import nearby, python_command
 
 NAME = "siberia"
 
-# How values are written after --rules.
+# How values are written after `--rules`.
 TRUTH = {"true": True, "false": False}
 LIST_SIGN = "/"
 
 
 def program() -> list[str]:
-    """What starts the command line that runs now: its name if the shell finds it by that, otherwise its path."""
-    scripts = [Path(sys.argv[0]), Path(sys.executable).with_name(NAME)]  # the latter after `python -m`
+    """The words that start the running command: its name if the shell finds it by that name, otherwise its path."""
+    scripts = [Path(sys.argv[0]), Path(sys.executable).with_name(NAME)]  # the second is for `python -m`
     script = next((path for path in scripts if path.stem == NAME and path.is_file()), None)
     if script is None:
         return [python_command(), "-m", "siberia_experiments.cli"]
@@ -30,18 +30,18 @@ def program() -> list[str]:
 
 
 def command_line(*words: str) -> str:
-    """The command `siberia` with `words`, quoted for the shell."""
+    """The command `siberia` with the arguments `words`, quoted for the shell."""
     return shlex.join([*program(), *words])
 
 
 def path_word(path: Path) -> str:
-    """A path as the value of an option: one that begins with a dash would be taken for an option itself."""
+    """A path as the value of an option. A path that begins with a dash gets a `./`, or it would read as an option."""
     text = str(path)
     return os.path.join(".", text) if text.startswith("-") else text
 
 
 def rules_text(rules: Mapping[str, Any]) -> str:
-    """Options of a game as they are written after `--rules`."""
+    """A game's options as they are written after `--rules`."""
     return ",".join(f"{name}={_value_text(value)}" for name, value in rules.items())
 
 
@@ -52,5 +52,5 @@ def _value_text(value: Any) -> str:
 
 
 def resume_line(game: str, folder: Path) -> str:
-    """The command that goes on with the run in `folder`."""
+    """The command that continues the run in `folder`."""
     return command_line("train", game, "--resume", "--out", path_word(folder))

@@ -1,4 +1,4 @@
-"""Agents against each other: `siberia evaluate card --agents learned:runs/demo-card/model.npz,greedy`."""
+"""Plays agents against each other: `siberia evaluate card --agents learned:runs/demo-card/model.npz,greedy`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from siberia_experiments.match import Results, play_games
 
 
 def line_up(specs: Sequence[str], num_players: int) -> list[Agent]:
-    """An agent for every seat; the last one named takes all seats that are left.
+    """Make an agent for every seat. The last agent named takes the remaining seats.
 
     Raises:
-        ConfigurationError: no agents, more than seats, or unknown ones.
+        ConfigurationError: no agent is named, more agents than seats are named, or an agent is unknown.
     """
     if not 1 <= len(specs) <= num_players:
         raise ConfigurationError(f"agents: {len(specs)} named for {num_players} seats; name 1 to {num_players}")
@@ -24,7 +24,7 @@ def line_up(specs: Sequence[str], num_players: int) -> list[Agent]:
 
 
 def alone_against(agent: Agent, spec: str, num_players: int) -> list[Agent]:
-    """`agent` in the first place, and agents that `spec` describes in all others."""
+    """Return `agent` in the first place and agents that `spec` describes in all other places."""
     return [agent, *(make_agent(spec) for _ in range(num_players - 1))]
 
 

@@ -1,4 +1,4 @@
-"""How messages tell what an agent has done wrong: in one printable line, whatever the agent gives."""
+"""Words for what an agent has done wrong, always in one printable line, whatever the agent returns or raises."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ LONGEST_REASON = 200  #: characters
 
 
 def described(error: BaseException) -> str:
-    """What went wrong, in one line."""
+    """Say in one line what went wrong."""
     try:
         text = " ".join(str(error).split())
-    except Exception:  # an agent's own error may fail to tell its message
+    except Exception:  # an agent's own error class may fail to give its message
         text = ""
     name = type(error).__name__
     return shortened(f"{name}: {text}" if text else name)
 
 
 def shown_as(answer: Any) -> str:
-    """An agent's answer in a message."""
+    """An agent's answer, as a message shows it."""
     try:
         return repr(answer)
-    except Exception:  # an object of the agent's, or a number with too many digits to be written
+    except Exception:  # the answer is an object of the agent's own, or a number with too many digits to write
         return type(answer).__name__
 
 
 def shortened(text: str) -> str:
-    """`text` as a table can hold it: what can't be printed or encoded replaced, cut where it is too long."""
+    """Make `text` fit into a table: replace what can't be printed or encoded, and cut it if it is too long."""
     text = "".join(sign if sign.isprintable() else "?" for sign in text[: LONGEST_REASON + 1])
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 3] + "..."

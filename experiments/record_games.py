@@ -1,4 +1,4 @@
-"""Games written down: `siberia record card --agents greedy,random --games 10 --out games.jsonl`."""
+"""Plays and records games: `siberia record card --agents greedy,random --games 10 --out games.jsonl`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from siberia_experiments.match import start_agents
 
 
 def recorded_games(variant: Variant, agents: Sequence[Agent], games: int, seed: int) -> Iterator[Record]:
-    """Play and record `games` games; game g has seed `seed` + g, and agent k sits in seat k in all of them."""
+    """Play and record `games` games. Game g has the seed `seed` + g, and agent k sits in seat k in every game."""
     for game in range(games):
         start_agents(variant, agents, seed + game)
 
@@ -30,10 +30,10 @@ def recorded_games(variant: Variant, agents: Sequence[Agent], games: int, seed: 
 
 
 def record_games(variant: Variant, agents: Sequence[Agent], games: int, seed: int, path: Path) -> None:
-    """Write `games` recorded games into the file `path`, which appears when all are played.
+    """Write `games` recorded games into the file `path`. The file appears when all games are played.
 
     Raises:
-        ConfigurationError: the file can't be written, or there is no such seed.
+        ConfigurationError: the file can't be written, or the seed is invalid.
     """
 
     def counted() -> Iterator[Record]:
@@ -46,10 +46,10 @@ def record_games(variant: Variant, agents: Sequence[Agent], games: int, seed: in
 
 
 def tell_records(path: Path, game: Game | None = None) -> Iterator[str]:
-    """Check every record in the file `path` by replaying it, and tell it line by line.
+    """Check every record in the file `path` by replaying it, and yield its description line by line.
 
     Raises:
-        RecordError: the line number and what is wrong; a record of another game than `game` is.
+        RecordError: a record is wrong, or is not of the game `game`; the message names the line and the mistake.
     """
     for number, record in enumerate(read_records(path)):
         if game is not None and record.header["game"] != game.name:

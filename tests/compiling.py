@@ -1,8 +1,8 @@
 """Compiles what tests would otherwise compile in several processes at once, or while a deadline runs.
 
-`python -m tests.compiling` compiles all of it, in as many processes at a time as there are processors; `make test`
-begins with that. A test with a deadline calls `compile_first`, so that it can be run alone too. A job that is done
-leaves a mark in the compile cache, and the mark is good until a source changes.
+`python -m tests.compiling` compiles all of it, in as many processes at a time as there are processors. `make test`
+begins with that. A test with a deadline calls `compile_first`, so that it can also be run alone. A job that is done
+leaves a mark in the compile cache, which is valid until a source changes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.processes import ROOT, run_python
 
 @dataclass(frozen=True)
 class Job:
-    """Programs that need certain kernels, and numba's settings for them."""
+    """Some programs that need certain kernels, and numba's settings for them."""
 
     programs: tuple[tuple[str, ...], ...]
     settings: dict[str, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Job:
             run_python("-m", *program, in_time=False, **self.settings)
 
 
-#: By name. The longest come first, so that all processors are busy to the end.
+#: The jobs by name. The longest come first, so that all processors are busy to the end.
 JOBS = {
     **{f"{game}, bounds checked": Job((("tests.bounds_games", game),), {"NUMBA_BOUNDSCHECK": "1"}) for game in GAMES},
     **{f"{game}, checked": Job((("tests.soak_games", game),)) for game in ("broken", *GAMES)},

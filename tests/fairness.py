@@ -1,4 +1,4 @@
-"""Whether what chance gave agrees with what brute force says it should give."""
+"""Tests whether chance outcomes come up as often as brute force says they should."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 def assert_fair(counts: Counter[Any], weights: Mapping[Any, Any]) -> None:
-    """A chi-square test of the counts against weights; five standard deviations above its mean fail.
+    """Check counts against weights by a chi-square test, which fails five standard deviations above its mean.
 
-    Outcomes that should come up less than ten times are counted together.
+    Outcomes that should come up fewer than ten times are counted together.
     """
     assert set(counts) <= {outcome for outcome, weight in weights.items() if weight}, "what is not possible came up"
     share = counts.total() / float(sum(weights.values()))

@@ -1,18 +1,18 @@
 """Breaks the rules on purpose, one small change at a time, and shows which changes no test notices.
 
-`make mutants` makes every mutant of every kernel in the files of `GAMES`: a comparison turned round or shifted by
-one, an operator exchanged, a number one more or one less, a condition negated, half of a condition or a whole
-statement left out. It runs the game's rule tests against each, the quickest first, until one fails. Whatever no test
-notices has to stand in `equivalent_mutants.toml`, with the reason why no test could. The run fails on an unexplained
-survivor, and on an explanation of a mutant that is killed or no longer exists.
+`make mutants` makes every mutant of every kernel in the files of `GAMES`. A mutant has a comparison turned round or
+shifted by one, an operator exchanged, a number one more or one less, a condition negated, or half of a condition or a
+whole statement left out. The game's rule tests run against each mutant, the quickest first, until one fails. A mutant
+that no test notices has to stand in `equivalent_mutants.toml`, with the reason why no test could notice it. The run
+fails on an unexplained survivor, and on an explanation of a mutant that is killed or no longer exists.
 
-Generic tools don't fit: mutmut (3.8) skips functions that have decorators, so every kernel; cosmic-ray (8.7) edits the
-files and starts the whole test command for each mutant. Here numba is off (`NUMBA_DISABLE_JIT=1`), so a kernel is a
-plain function, and a mutant is another code object for it, put in place in a forked process: no file is touched, and
-a mutant costs no more than the tests that reach the statement it changes.
+Generic tools don't fit. mutmut (3.8) skips functions that have decorators, so it skips every kernel. cosmic-ray (8.7)
+edits the files and starts the whole test command for each mutant. Here numba is off (`NUMBA_DISABLE_JIT=1`), so a
+kernel is a plain function. A mutant is another code object for it, put in place in a forked process. So no file is
+touched, and a mutant costs only the tests that reach the statement it changes.
 
-`python -m tests.mutation board --functions '*wildcard*' --tests '*B16*'` is for work on a few rules or tests: it lists
-what survives, with no word on explanations unless all tests run.
+`python -m tests.mutation board --functions '*wildcard*' --tests '*B16*'` is for work on a few rules or tests. It lists
+what survives, and says nothing about explanations unless all tests run.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ import pytest
 FOLDER = Path(__file__).resolve().parent
 EXPLANATIONS = FOLDER / "equivalent_mutants.toml"
 
-#: By game: the modules whose kernels are changed, and the tests that should notice: all rule tests, and of those that
-#: look at whole games and at determinized states some that take few seconds without compilation.
+#: For each game, the modules whose kernels are changed, and the tests that should notice. These are all rule tests, and
+#: some tests of whole games and of determinized states that take only a few seconds without compilation.
 GAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "card": (
         ("siberia_env.card.rules", "siberia_env.card.transition"),
@@ -72,7 +72,7 @@ GAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
 }
 
-#: Of the tests above the longest, which differ from others only in their parameters, are left out.
+#: The longest of the tests above, which are left out because they differ from others only in their parameters.
 LEFT_OUT = (
     "test_B10_the_start_moves_to_the_next_seat[4]",
     "test_B11_what_is_shown_is_what_the_others_drew_and_where_they_placed_it[3]",
@@ -81,8 +81,8 @@ LEFT_OUT = (
     "test_B12_every_placing_can_be_reached[hand2-lying2-tiles2]",
 )
 
-SECONDS = 3.0  #: of processor time that a test may take beyond five times what it takes without a mutant
-MEMORY = 8 * 2**30  #: bytes that a process may ask for
+SECONDS = 3.0  #: seconds of processor time that a test may take beyond five times what it takes without a mutant
+MEMORY = 8 * 2**30  #: most bytes that a process may ask for
 
 # ---------------------------------------------------------------- mutants
 
@@ -114,11 +114,11 @@ class Mutant:
     """One change of one function.
 
     Attributes:
-        function: its module and name, as `board.rules.discard`.
-        change: the statement before and after; a compound statement without what stands in it. The second, third
+        function: the function's module and name, such as `board.rules.discard`.
+        change: the statement before and after; a compound statement is shown without its body. The second, third
             ... of equal changes have a number.
         statement: the number of the changed statement in the function, in the order of the text.
-        code: the changed function's.
+        code: the code of the changed function.
     """
 
     function: str
@@ -128,7 +128,7 @@ class Mutant:
 
 
 def replacements(node: ast.AST) -> Iterator[ast.AST]:
-    """Every small change of one expression."""
+    """Yield every small change of one expression."""
     if isinstance(node, ast.Compare):
         for index, operator in enumerate(node.ops):
             for other in COMPARISONS.get(type(operator), ()):
@@ -168,7 +168,7 @@ def replacements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def statement_changes(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Every change of a statement as such, the ones inside of compound statements left out."""
+    """Yield every change of a statement itself, without changes inside a compound statement's body."""
     if isinstance(statement, SIMPLE):
         yield ast.Pass()
     if isinstance(statement, ast.AugAssign):
@@ -184,9 +184,9 @@ def statement_changes(statement: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def slots(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
-    """Every place below `node` where an expression stands: what holds it, under which key, and the expression.
+    """Yield every place below `node` where an expression stands: what holds it, under which key, and the expression.
 
-    Statements that stand in a compound statement are left out, and so are annotations.
+    Bodies of compound statements and annotations are left out.
     """
     for name, value in ast.iter_fields(node):
         if (name in ("body", "orelse") and isinstance(node, ast.stmt)) or name == "annotation":
@@ -202,7 +202,7 @@ def slots(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
 
 
 def blocks(node: ast.AST) -> Iterator[tuple[list[ast.stmt], int]]:
-    """Every statement below `node`, in the order of the text, as the list that holds it and its index."""
+    """Yield every statement below `node`, in the order of the text, as the list that holds it and its index."""
     for name in ("body", "orelse"):
         held = getattr(node, name, None)
         if isinstance(held, list):
@@ -212,7 +212,7 @@ def blocks(node: ast.AST) -> Iterator[tuple[list[ast.stmt], int]]:
 
 
 def text_of(statement: ast.stmt) -> str:
-    """A statement on one line; a compound one without what stands in it."""
+    """A statement on one line; a compound statement without its body."""
     if isinstance(statement, ast.If | ast.While | ast.For):
         shown = deepcopy(statement)
         shown.body, shown.orelse = [ast.Pass()], []
@@ -228,7 +228,7 @@ def code_of(function: ast.FunctionDef, filename: str) -> CodeType:
 
 
 def likeness(code: CodeType) -> tuple[Any, ...]:
-    """What is equal for two functions that do the same, instruction by instruction."""
+    """A value that is equal for two functions that do the same, instruction by instruction."""
     return code.co_code, code.co_consts, code.co_names, code.co_varnames
 
 
@@ -255,7 +255,7 @@ def kernels_of(module: Any) -> dict[str, ast.FunctionDef]:
 
 
 def mutants_of(module: Any, names: Callable[[str], bool] = lambda name: True) -> Iterator[Mutant]:
-    """Every mutant of the kernels of a module whose names, as in `Mutant.function`, are wanted."""
+    """Yield every mutant of the kernels of a module whose names, as in `Mutant.function`, are wanted."""
     for function_name, function in kernels_of(module).items():
         name = f"{module.__name__.removeprefix('siberia_env.')}.{function_name}"
         if not names(name):
@@ -279,14 +279,14 @@ def mutants_of(module: Any, names: Callable[[str], bool] = lambda name: True) ->
                 after, code = text_of(held[index]), code_of(deepcopy(function), module.__file__)
                 holder[key] = kept
                 if likeness(code) == unchanged:
-                    continue  # the compiler makes the same of both
+                    continue  # the compiler makes the same code of both
                 change = f"{before}  ->  {after}"
                 same[change] += 1
                 yield Mutant(name, change if same[change] == 1 else f"{change}  #{same[change]}", number, code)
 
 
 def with_probes(function: ast.FunctionDef, filename: str, name: str) -> CodeType:
-    """The function's code with a call before each statement that notes that it is reached."""
+    """The function's code with a call before each statement, which notes that the statement is reached."""
     copy = deepcopy(function)
     found = list(blocks(copy))
     inserted: dict[int, int] = {}
@@ -297,12 +297,12 @@ def with_probes(function: ast.FunctionDef, filename: str, name: str) -> CodeType
     return code_of(copy, filename)
 
 
-# ---------------------------------------------------------------- tests, each in a process of its own
+# ---------------------------------------------------------------- tests, each in its own process
 
 
 @dataclass(frozen=True)
 class Reached:
-    """What a test did without a mutant: the statements it reached, and its processor time in seconds."""
+    """What a test did without a mutant: the statements that it reached, and its processor time in seconds."""
 
     statements: frozenset[tuple[str, int]]
     seconds: float
@@ -318,7 +318,7 @@ class Runner:
         self.failed = False
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """In place of pytest's own loop."""
+        """Run the work in place of pytest's own loop."""
         if session.testsfailed:
             raise session.Interrupted("tests can't be collected")
         self.items = {item.nodeid: item for item in session.items}
@@ -326,11 +326,11 @@ class Runner:
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Notes a failure."""
+        """Note a failure."""
         self.failed |= report.failed
 
     def run(self, name: str, seconds: float) -> bool:
-        """Run one test here, in a forked process; whether it passed. Too long a test ends the process."""
+        """Run one test here, in a forked process, and return whether it passed. A test that takes too long ends it."""
         self.failed = False
         signal.setitimer(signal.ITIMER_PROF, seconds)
         item = self.items[name]
@@ -339,12 +339,12 @@ class Runner:
         return not self.failed
 
     def each(self, jobs: Sequence[Callable[[], Any]], done: Callable[[int, Any], None]) -> None:
-        """Do every job in a process of its own, several at once.
+        """Do every job in its own process, several at once.
 
-        `done` gets the number of each and its answer, or None if a test took too long.
+        `done` gets the number of each job and its answer, or None if a test took too long.
         """
         waiting = list(enumerate(jobs))[::-1]
-        running: dict[int, tuple[int, int, list[bytes]]] = {}  # by pipe: process, job, what it has said
+        running: dict[int, tuple[int, int, list[bytes]]] = {}  # by pipe: process, job, what the process has written
         while waiting or running:
             while waiting and len(running) < self.processes:
                 number, job = waiting.pop()
@@ -372,14 +372,14 @@ class Runner:
 
 
 def _answer(job: Callable[[], Any], pipe: int) -> None:
-    """In a forked process: do the job, write its answer as JSON, and end."""
+    """Do the job in a forked process, write its answer as JSON, and end the process."""
     status = 1
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # so that the signal ends the process
         answer = json.dumps(job())
         status = 0
     except BaseException:
@@ -435,7 +435,7 @@ def what_tests_reach(runner: Runner, modules: Sequence[Any]) -> dict[str, Reache
 def try_mutants(
     runner: Runner, modules: Sequence[Any], mutants: Sequence[Mutant], reached: Mapping[str, Reached]
 ) -> list[Outcome]:
-    """Run the tests that reach each mutant until one fails: those first that killed others of its function."""
+    """Run the tests that reach each mutant until one fails. Tests that killed mutants of its function run first."""
     homes = {module.__name__.removeprefix("siberia_env."): module for module in modules}
     quickest = sorted(reached, key=lambda name: reached[name].seconds)
     outcomes: list[Outcome] = []
@@ -469,7 +469,7 @@ def try_mutants(
 
 
 def explanations() -> dict[tuple[str, str], str]:
-    """The reason for each explained mutant, by function and change."""
+    """Read the reason for each explained mutant, by function and change."""
     tables = tomllib.loads(EXPLANATIONS.read_text(encoding="utf-8")).get("equivalent", [])
     found: dict[tuple[str, str], str] = {}
     for table in tables:
@@ -482,7 +482,7 @@ def explanations() -> dict[tuple[str, str], str]:
 
 
 def verdict(outcomes: Sequence[Outcome], wanted: Callable[[str], bool], games: Sequence[str]) -> bool:
-    """Print what is left to explain, and which explanations are wrong; whether there is nothing of either."""
+    """Print what is left to explain and which explanations are wrong; return whether there is neither."""
     explained = {
         key: reason for key, reason in explanations().items() if wanted(key[0]) and key[0].partition(".")[0] in games
     }
@@ -499,7 +499,7 @@ def verdict(outcomes: Sequence[Outcome], wanted: Callable[[str], bool], games: S
 
 
 def main() -> int:
-    """Run what the command line asks for; 0 if every survivor is explained, and nothing else is."""
+    """Run what the command line asks for; return 0 if every survivor is explained, and nothing else is."""
     parser = argparse.ArgumentParser(description="Mutants of the rules that no test notices.")
     parser.add_argument("games", nargs="*", choices=[[], *GAMES], help="card, board; both if not given")
     parser.add_argument("--functions", default="*", help="pattern of the kernels to change, as 'board.rules.*tile*'")

@@ -1,4 +1,4 @@
-"""Golden playthroughs of either game: one whole game told line by line, readable, with a digest of every state."""
+"""Writes golden playthroughs of either game: one whole game line by line, readable, with a digest of every state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.table import GameTable
 
 
 def picks(seed: int) -> Iterator[int]:
-    """The scripted policy's stream: a linear congruential generator (Knuth's MMIX constants), high bits."""
+    """Yield the picks of the scripted policy: the high bits of a linear congruential generator (Knuth's MMIX)."""
     value = seed
     while True:
         value = (6364136223846793005 * value + 1442695040888963407) % 2**64
@@ -20,9 +20,9 @@ def picks(seed: int) -> Iterator[int]:
 
 
 def digest_fields(state: Any) -> bytes:
-    """The bytes of every named field, in the order of the names: the same wherever the fields lie.
+    """The bytes of every named field, in the order of the names, so that they don't depend on where the fields lie.
 
-    The ends of the stacks above their sizes hold nothing, and are left out; so is what fills a state up.
+    The parts of stacks above their sizes hold nothing and are left out. So is the field that fills a state up.
     """
     parts = []
     for name in sorted(set(state.dtype.names) - {"unused"}):
@@ -41,15 +41,15 @@ def tell(
     closing: Callable[[], list[str]],
     idle: frozenset[str] = frozenset(),
 ) -> str:
-    """Play `table` to its end by the picks of `seed`, and tell it.
+    """Play `table` to its end by the picks of `seed`, and return the text of the playthrough.
 
     Args:
         table: the game, just dealt.
-        seed: of the picks.
+        seed: seed of the picks.
         opening: the first lines.
-        position: a key and a line; the line is told whenever the key has changed.
-        closing: the lines after the last decision.
-        idle: actions that three picks of four leave out while there are others, so that more happens.
+        position: gives a key and a line; the line is written whenever the key has changed.
+        closing: gives the lines after the last decision.
+        idle: actions that three picks out of four leave out if there are others, so that more happens.
     """
     digest = hashlib.sha256(digest_fields(table.state))
     lines, stream, told, decisions = list(opening), picks(seed), None, 0

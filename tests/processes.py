@@ -1,4 +1,4 @@
-"""Python processes for tests that need settings of their own (numba reads its settings when it is imported)."""
+"""Runs Python processes for tests that need their own settings (numba reads its settings when it is imported)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any, AnyStr
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Seconds for a program, or for one of its answers; what takes long to compile is compiled before (`tests.compiling`).
+#: Seconds for a program, or for one of its answers. What takes long to compile is compiled earlier (`tests.compiling`).
 PATIENCE = 60.0
 
 
 def children(process: int) -> list[int]:
-    """The numbers of the processes that `process` has started."""
+    """List the numbers of the processes that `process` has started."""
     try:
         return [int(number) for number in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
     except OSError:
@@ -25,7 +25,7 @@ def children(process: int) -> list[int]:
 
 
 def time_in_line(process: int) -> float:
-    """For how many seconds a process, ready to go on, had to wait for a processor; 0 where the system doesn't tell."""
+    """The seconds that a process, ready to run, had to wait for a processor; 0 if the system doesn't say."""
     try:
         return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e9
     except OSError:
@@ -33,9 +33,9 @@ def time_in_line(process: int) -> float:
 
 
 class Deadline:
-    """`PATIENCE` for a program: a minute of its own, however many others want the processors.
+    """Gives a program `PATIENCE`: a minute of its own, however many others want the processors.
 
-    What the program, or one that it has started, waits for a processor is not counted.
+    The time that the program, or one that it has started, waits for a processor does not count.
     """
 
     def __init__(self, process: int) -> None:
@@ -45,22 +45,22 @@ class Deadline:
         self.in_line = 0.0
 
     def left(self) -> float:
-        """How many seconds are left; 0 or less when it is over."""
+        """How many seconds are left; 0 or less when the deadline is over."""
         times = [time_in_line(self.process) - self.in_line_before, *map(time_in_line, children(self.process))]
         self.in_line = max(self.in_line, *times)
         return PATIENCE + self.in_line - (time.monotonic() - self.start)
 
 
 def import_path(first: Path = ROOT) -> str:
-    """The import path of the tests for another process, `first` before everything."""
+    """The import path of the tests for another process, with `first` in front."""
     return os.pathsep.join([str(first), *(path for path in sys.path if path and Path(path) != ROOT)])
 
 
 def wait_until(happened: Callable[[], bool], what: str, process: int) -> None:
-    """Look every few milliseconds whether something has happened that `process` is to do.
+    """Wait until `happened` says that `process` has done something, looking every few milliseconds.
 
     Raises:
-        AssertionError: not within its deadline; the message names `what` was waited for.
+        AssertionError: it has not happened by the deadline; the message names `what` was waited for.
     """
     deadline = Deadline(process)
     while not happened():
@@ -75,11 +75,11 @@ def run_python(
     in_time: bool = True,
     **settings: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run Python with this process's import path, `first` before everything, and the given environment variables.
+    """Run Python with this process's import path, with `first` in front, and the given environment variables.
 
     Raises:
-        AssertionError: it ended with an error, or was not done at its `Deadline` (if it has to be `in_time`); the
-            message is what it wrote.
+        AssertionError: the program ended with an error, or it has to be `in_time` and was not done by its `Deadline`.
+            The message is what it wrote.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     if "NUMBA_CACHE_DIR" in os.environ:
@@ -100,17 +100,17 @@ def run_python(
 
 
 def outcome(process: subprocess.Popen[AnyStr], typed: AnyStr | None = None, in_time: bool = True) -> tuple[Any, Any]:
-    """What a process that reads `typed` writes to stdout and stderr until it ends.
+    """Return what a process that reads `typed` writes to stdout and stderr until it ends.
 
     Raises:
-        AssertionError: it has to be `in_time`, and was not done at its `Deadline`; it is killed then.
+        AssertionError: the process has to be `in_time`, and was not done by its `Deadline`. It has been killed.
     """
     deadline = Deadline(process.pid)
     while True:
         try:
             return process.communicate(typed, timeout=1)
         except subprocess.TimeoutExpired:
-            typed = None  # it is on its way
+            typed = None  # it has been sent already
             if in_time and deadline.left() <= 0:
                 process.kill()
                 out, err = process.communicate()

@@ -1,9 +1,9 @@
-"""Random games of both games by the thousand million decisions, checked after each: `python -m tests.soak`.
+"""Plays random games of both games, a thousand million decisions by default, and checks each: `python -m tests.soak`.
 
-All numbers of players, editions, options, several boxes, short limits, and styles of play that lead to rare positions.
-The games are cut into jobs. A job has one variant and one style, which follow from its number, and its games follow
-from the seed, the job's number and their own: so any game can be played again by itself. What is checked stands in
-`tests/card/invariants.py`, `tests/board/invariants.py` and `tests/soak_loop.py`.
+The games cover all numbers of players, editions, options, several boxes, short limits, and styles of play that lead to
+rare positions. The work is split into jobs. A job has one variant and one style, which follow from its number. Its
+games follow from the seed, the job's number and their own number, so any game can be played again by itself. The checks
+are in `tests/card/invariants.py`, `tests/board/invariants.py` and `tests/soak_loop.py`.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from tests.soak_loop import GAMES as GAMES_PLAYED
 DECISIONS = 10**9
 DECISIONS_OF_A_JOB = 1_000_000
 STOPPED = 130  #: exit code after Ctrl-C
-SAMPLES_EVERY = 2000  #: decisions
-ACTIONS_SHOWN = 12  #: of a game in which an invariant is broken
+SAMPLES_EVERY = 2000  #: decisions between two checks of samples
+ACTIONS_SHOWN = 12  #: last actions shown of a game in which an invariant is broken
 
 # ---------------------------------------------------------------- what is played
 
-#: As few action cards as three players can be dealt; most of the resource cards lie open from the start.
+#: Only as many action cards as three players need for the deal. Most resource cards lie open from the start.
 FEW_CARDS = CardComponents(
     action_cards=dict.fromkeys(KINDS, 1) | {"gas/worker": 4, "oil/salesman": 3},
     resource_cards={"gas": (1, 2, 2), "charcoal": (1, 5), "oil": (9, 1), "gold": (), "diamond": (4, 5, 5)},
     workers=4,
 )
-#: Kinds and a resource that are missing; salesmen that are worth less than the cards, and much more.
+#: Some kinds and a resource are missing. Some salesmen are worth less than the cards, others much more.
 ODD_CARDS = CardComponents(
     action_cards={kind: (7, 0, 5, 3, 1)[index % 5] for index, kind in enumerate(KINDS)},
     resource_cards={"gas": (1,) * 12, "charcoal": (), "oil": (2, 99), "gold": (3, 3, 4) * 4, "diamond": (1, 50)},
@@ -63,13 +63,13 @@ ODD_CARDS = CardComponents(
 TIGHT_CARDS = CardComponents(
     action_cards={kind: 2 if index % 2 else 1 for index, kind in enumerate(KINDS)} | {"oil/worker": 4}
 )
-#: As few counters as four players need; five tiles, none of them the manager's.
+#: Only as many counters as four players need, and five tiles, none of them the manager's.
 TIGHT_BOARD = BoardComponents(
     counters={kind: 3 if index % 5 else 2 for index, kind in enumerate(COUNTER_KINDS)} | {"manager": 8},
     investment_tiles={action: int(action in ("worker", "salesman", "gas", "oil", "investor")) for action in ACTIONS},
 )
 
-#: box, most turns
+#: For each table the box and the most turns.
 CARD_TABLES: tuple[tuple[Any, int], ...] = (
     (None, 400),
     (FEW_CARDS, 400),
@@ -78,7 +78,7 @@ CARD_TABLES: tuple[tuple[Any, int], ...] = (
     (TIGHT_CARDS, 400),
     (FEW_CARDS, 9),
 )
-#: box, most rounds
+#: For each table the box and the most rounds.
 BOARD_TABLES: tuple[tuple[Any, int], ...] = (
     (None, 60),
     (SMALL, 30),
@@ -88,8 +88,8 @@ BOARD_TABLES: tuple[tuple[Any, int], ...] = (
     (TIGHT_BOARD, 60),
     (SMALL, 1),
 )
-#: Names of the actions that a style avoids begin so. One after the other: nothing avoided; no mining; hands kept full;
-#: hands played empty.
+#: A style avoids the actions whose names begin with one of its words. The first style avoids nothing. The next ones
+#: don't mine, keep their hands full, and play their hands empty.
 CARD_STYLES: tuple[tuple[str, ...], ...] = (
     (),
     ("mine", "reveal"),
@@ -97,7 +97,7 @@ CARD_STYLES: tuple[tuple[str, ...], ...] = (
     ("draw",),
     ("keep hidden", "draw 0", "draw 1", "hire"),
 )
-#: Nothing avoided; miners; collectors.
+#: The first style avoids nothing. The next ones are miners and collectors.
 BOARD_STYLES: tuple[tuple[str, ...], ...] = (
     (),
     ("place research", "pass", "stop"),
@@ -112,7 +112,7 @@ KINDS_OF_INVARIANTS = {"card": card_invariants.CardInvariant, "board": board_inv
 
 @cache
 def tables_to_play(game: str) -> tuple[tuple[int, dict[str, Any], Any], ...]:
-    """Players, rules and box of every variant that is played."""
+    """List the players, rules and box of every variant that is played."""
     found: list[tuple[int, dict[str, Any], Any]] = []
     if game == "card":
         for box, limit in CARD_TABLES:
@@ -130,13 +130,13 @@ def tables_to_play(game: str) -> tuple[tuple[int, dict[str, Any], Any], ...]:
 
 
 def players_of(box: Any) -> range:
-    """How many can play with a box of the card game."""
+    """How many players a box of the card game allows."""
     most = MAX_PLAYERS if box is None else min(box.num_action_cards // 5, box.workers, MAX_PLAYERS)
     return range(2, most + 1)
 
 
 def styles_of(game: str) -> tuple[tuple[str, ...], ...]:
-    """The styles of play: of each, how the names of the actions begin that are drawn again."""
+    """The styles of play. For each, the beginnings of the names of actions that are drawn again."""
     return CARD_STYLES if game == "card" else BOARD_STYLES
 
 
@@ -148,7 +148,7 @@ class Job:
     seed: int
     number: int
     decisions: int
-    first: int = 0  #: number of the first game
+    first: int = 0  #: the number of the first game
 
     @property
     def table(self) -> tuple[int, dict[str, Any], Any]:
@@ -158,7 +158,7 @@ class Job:
 
     @property
     def style(self) -> tuple[str, ...]:
-        """How the names of the actions begin that are drawn again."""
+        """The beginnings of the names of actions that are drawn again."""
         styles = styles_of(self.game)
         lap, place = divmod(self.number, len(tables_to_play(self.game)))
         return styles[(lap + place) % len(styles)]
@@ -172,9 +172,10 @@ class Job:
 def longest_game(variant: Variant) -> int:
     """The most decisions that a game can have.
 
-    In the card game a turn has five: discover, choose, pay three cards. In the board game a player has six for
-    placing in a round, two for each of six counters at research, and no more than 16 turns (each takes a counter off
-    the panel, a wildcard puts one on) of seven decisions, a pass, and ten surplus counters; the sides take five.
+    In the card game a turn has five: discover, choose, pay three cards. In the board game the sides take five. In a
+    round, a player has six decisions for placing and two for each of six counters at research. It has at most 16 turns
+    of seven decisions, because each turn takes a counter off the panel and a wildcard puts one on. A pass and ten
+    surplus counters come on top.
     """
     ruleset = variant.rulesets[0]
     if "max_turns" in ruleset.dtype.names:
@@ -184,17 +185,17 @@ def longest_game(variant: Variant) -> int:
 
 @dataclass
 class Findings:
-    """What came of a job, or of many."""
+    """The findings of a job, or of many jobs."""
 
     decisions: int = 0
     games: int = 0
     truncated: int = 0
     samples: int = 0
     tally: Any = field(default_factory=lambda: np.zeros(soak_loop.TALLY_SIZE, np.int64))
-    broken: tuple[str, ...] = ()  #: lines about a broken invariant
+    broken: tuple[str, ...] = ()  #: the lines about a broken invariant
 
     def add(self, other: Findings) -> None:
-        """Add those of another job."""
+        """Add the findings of another job."""
         self.decisions += other.decisions
         self.games += other.games
         self.truncated += other.truncated
@@ -207,7 +208,7 @@ class Findings:
 
 
 def invariant_name(game: str, number: int) -> str:
-    """The name of a broken invariant; one that only a sample breaks says so."""
+    """The name of a broken invariant. The name says so if only a sample breaks it."""
     inside, number = divmod(number, IN_A_SAMPLE)
     kinds: Any = KINDS_OF_INVARIANTS[game] if number < min(soak_loop.CommonInvariant) else soak_loop.CommonInvariant
     return kinds(number).name + (" in a sample" if inside else "")
@@ -234,7 +235,7 @@ def play(variant: Variant, job: Job, states: Any = None) -> Findings:
         job.first,
         job.decisions,
         longest,
-        SAMPLES_EVERY - 1,  # odd, so that samples and masks are not always looked at together
+        SAMPLES_EVERY - 1,  # an odd number, so that samples and masks are not always checked together
         avoided,
         findings.tally,
         history,
@@ -259,7 +260,7 @@ def play(variant: Variant, job: Job, states: Any = None) -> Findings:
 
 
 def run_job(job: Job) -> tuple[str, Findings]:
-    """A job by itself, in whichever process."""
+    """Run one job, in any process."""
     return job.game, play(job.variant, job)
 
 
@@ -267,7 +268,10 @@ def run_job(job: Job) -> tuple[str, Findings]:
 
 
 def all_jobs(games: Sequence[str], seed: int, decisions: int) -> Iterator[Job]:
-    """Jobs with so many decisions for each game, the games in turn; every variant in every style, if they suffice."""
+    """Yield jobs with `decisions` decisions for each game, the games in turn.
+
+    If the decisions suffice, every variant is played in every style.
+    """
     numbers = {}
     for game in games:
         least = len(tables_to_play(game)) * len(styles_of(game))
@@ -279,14 +283,14 @@ def all_jobs(games: Sequence[str], seed: int, decisions: int) -> Iterator[Job]:
 
 
 def ignore_interrupts() -> None:
-    """Leave it to the first process to end after Ctrl-C."""
+    """Ignore Ctrl-C, which the first process handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def run_jobs(
     jobs: Sequence[Job], processes: int, totals: Mapping[str, Findings], progress: Progress | None = None
 ) -> None:
-    """Add what comes of the jobs to `totals`; a broken invariant ends it."""
+    """Run the jobs, and add their findings to `totals`. A broken invariant ends the run."""
     wanted = sum(job.decisions for job in jobs)
     task = progress.add_task("", total=wanted) if progress is not None else None
 
@@ -297,7 +301,7 @@ def run_jobs(
         return not findings.broken
 
     pending = list(reversed(jobs))
-    first = {job.game: job for job in reversed(jobs)}  # compiled here, loaded from the cache by the other processes
+    first = {job.game: job for job in reversed(jobs)}  # compiled here; other processes load them from the cache
     for job in first.values():
         pending.remove(job)
         if not book(*run_job(job)):
@@ -339,7 +343,7 @@ def processors() -> int:
 
 
 def positive(text: str) -> int:
-    """A whole number from 1 on, for the command line."""
+    """Read a whole number of 1 or more from the command line."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text}; it has to be 1 at least")
@@ -347,7 +351,7 @@ def positive(text: str) -> int:
 
 
 def from_zero(text: str) -> int:
-    """A whole number from 0 to 2**63 - 1, for the command line."""
+    """Read a whole number from 0 to 2**63 - 1 from the command line."""
     number = int(text)
     if not 0 <= number < 2**63:
         raise argparse.ArgumentTypeError(f"{text}; it has to be 0 to 2**63 - 1")
@@ -355,7 +359,7 @@ def from_zero(text: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play what the command line asks for; 1 if an invariant is broken."""
+    """Play what the command line asks for; return 1 if an invariant is broken."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description="Random games, each decision checked.")
     parser.add_argument(
         "--decisions", type=positive, default=DECISIONS, help="how many in all, half a game (default: %(default)s)"

@@ -1,6 +1,6 @@
-"""A few checked random games: `python -m tests.soak_games card`, `board`, or `broken` for the card game with faults.
+"""Plays a few checked random games: `python -m tests.soak_games card`, `board`, or `broken` (a card game with faults).
 
-It compiles what `tests/test_soak.py` needs, in one process (see `tests/compiling.py`).
+This compiles what `tests/test_soak.py` needs, in one process (see `tests/compiling.py`).
 """
 
 from __future__ import annotations

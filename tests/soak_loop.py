@@ -1,6 +1,6 @@
-"""The compiled loop of `tests/soak.py`: random games of either game, checked after every decision.
+"""The compiled loop of `tests/soak.py`. It plays random games of either game and checks every decision.
 
-Written on the contract of `siberia_env.game` and on two more generic kernels that the games' `invariants.py` fill.
+The loop uses the contract of `siberia_env.game` and two more generic kernels, which the games' `invariants.py` define.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from siberia_env.game import (
     scores,
 )
 
-#: Added to an invariant of the game that does not hold in a sample of `determinize`.
+#: This is added to the number of an invariant of the game if it is broken in a sample of `determinize`.
 IN_A_SAMPLE = 1000
 
 
 class CommonInvariant(IntEnum):
-    """What can be broken in any game."""
+    """The invariants that can be broken in any game."""
 
     NO_LEGAL_ACTION = 101
     LEGAL_ACTION_AFTER_THE_END = 102
@@ -49,7 +49,7 @@ class CommonInvariant(IntEnum):
     SAMPLE_ON_TURN = 112
 
 
-# What `report` holds when an invariant is broken, and in any case how many games were played.
+# The entries of `report`. BROKEN, GAME, DECISION and SEAT are only written if an invariant is broken.
 BROKEN, GAME, DECISION, SEAT, GAMES, TRUNCATED, SAMPLES = range(7)
 REPORT_SIZE = 7
 
@@ -60,30 +60,30 @@ NUM_STATES = 5
 OBSERVED, OF_THE_SAMPLE = range(2)
 
 MASK_EVERY = 64  #: decisions between two comparisons of the mask with `is_legal`
-REDRAWS = 3  #: how often an avoided action is drawn again
+REDRAWS = 3  #: most times that an avoided action is drawn again
 LEDGER_SIZE = 64
 TALLY_SIZE = 32
 
 
 @generic
 def check(ruleset: Any, state: Any) -> int:
-    """0, or the number of the invariant that `state` breaks."""
+    """Return 0, or the number of the invariant that `state` breaks."""
 
 
 @generic
 def check_step(ruleset: Any, before: Any, after: Any, action: int, ledger: Any, tally: Any) -> int:
-    """0, or the number of the invariant that the step breaks; `ledger` and `tally` are written."""
+    """Return 0, or the number of the invariant that the step breaks; write into `ledger` and `tally`."""
 
 
 @kernel
 def check_at(rulesets: Any, states: Any, i: int) -> int:
-    """0, or the number of the invariant that `states[i]` breaks."""
+    """Return 0, or the number of the invariant that `states[i]` breaks."""
     return check(rulesets[0], states[i])
 
 
 @kernel
 def check_step_at(rulesets: Any, states: Any, before: int, after: int, action: int, ledger: Any, tally: Any) -> int:
-    """0, or the number of the invariant that the step from `states[before]` to `states[after]` breaks."""
+    """Return 0, or the number of the invariant that the step from `states[before]` to `states[after]` breaks."""
     return check_step(rulesets[0], states[before], states[after], action, ledger, tally)
 
 
@@ -105,7 +105,7 @@ def differ(raw: Any, one: int, other: int) -> bool:
 
 @kernel
 def check_mask(rulesets: Any, states: Any, raw: Any, mask: Any, count: int) -> int:
-    """The mask of `states[NOW]` says what `is_legal` says of every action and of numbers beyond; nothing changes."""
+    """Check that `states[NOW]`'s mask agrees with `is_legal`, also for numbers out of range, and changes nothing."""
     copy_bytes(raw, NOW, SAMPLE)
     ones = 0
     for action in range(mask.shape[0]):
@@ -130,7 +130,7 @@ def check_mask(rulesets: Any, states: Any, raw: Any, mask: Any, count: int) -> i
 def check_sample(
     rulesets: Any, states: Any, raw: Any, mask: Any, other_mask: Any, observations: Any, player: int, generator: Any
 ) -> int:
-    """What `determinize` promises `player`, for `states[NOW]` with its `mask`."""
+    """Check what `determinize` promises `player`, for `states[NOW]` with its `mask`."""
     ruleset = rulesets[0]
     copy_bytes(raw, NOW, SAMPLE)
     determinize(ruleset, states[SAMPLE], player, generator)
@@ -164,7 +164,7 @@ def check_sample(
 
 @kernel
 def check_ended(rulesets: Any, states: Any, mask: Any) -> int:
-    """What holds of a finished game beside the game's own invariants."""
+    """Check what holds for any finished game, beside the game's own invariants."""
     if legal(rulesets[0], states[NOW], mask) != 0:
         return CommonInvariant.LEGAL_ACTION_AFTER_THE_END
     for action in range(mask.shape[0]):
@@ -177,7 +177,7 @@ def check_ended(rulesets: Any, states: Any, mask: Any) -> int:
 
 @kernel
 def check_scores(rulesets: Any, states: Any, standing: Any, points: Any) -> int:
-    """The contract's scores are those that the state holds (`standing`)."""
+    """Check that the contract's scores are those that the state holds (`standing`)."""
     scores(rulesets[0], states[NOW], points)
     for player in range(rulesets[0].num_players):
         if points[player] != standing[player]:
@@ -204,25 +204,25 @@ def soak(
     history: Any,
     report: Any,
 ) -> int:
-    """Play and check whole games from number `first` of `job` on, until so many `decisions` are made.
+    """Play and check whole games, from number `first` of `job` on, until `decisions` decisions are made.
 
     Args:
-        rulesets: one.
-        states: [NUM_STATES].
-        raw: the same memory as numbers of 8 bytes, [NUM_STATES, size of a state / 8].
+        rulesets: one ruleset.
+        states: room for the states, [NUM_STATES].
+        raw: the memory of `states` as numbers of 8 bytes, [NUM_STATES, size of a state / 8].
         standings: the field of `states` that holds the scores, [NUM_STATES, players].
         masks: int8 [2, actions].
         observations: float32 [2, size of an observation].
         seed: decides every game together with its number and `job`.
         job: the number of the job.
         first: the first game's number.
-        decisions: how many at least, unless an invariant is broken.
+        decisions: least number of decisions, unless an invariant is broken.
         longest: the most decisions that a game can have.
-        samples_every: decisions between two looks at what `determinize` gives each player.
+        samples_every: decisions between two checks of what `determinize` gives each player.
         avoided: int8 [actions], 1 for actions that are drawn again up to `REDRAWS` times.
-        tally: int64 [TALLY_SIZE], what happened, added up.
-        history: int64 [longest + 1], the actions of the last game.
-        report: int64 [REPORT_SIZE], zero; see BROKEN .. SAMPLES.
+        tally: int64 [TALLY_SIZE], to which the counts of what happened are added.
+        history: int64 [longest + 1], overwritten with the actions of the last game.
+        report: int64 [REPORT_SIZE], zero at first; for its contents see BROKEN .. SAMPLES.
 
     Returns:
         How many decisions were made.

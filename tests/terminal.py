@@ -1,4 +1,4 @@
-"""Programs in a terminal of their own, and what a person does there: look at the screen, type, press Ctrl-C."""
+"""Runs programs in a terminal, and does there what a person does: look at the screen, type, press Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from tests.processes import PATIENCE, Deadline, import_path
 
 WIDTH = 80
 
-#: Makes the terminal the one whose Ctrl-C it hears, and becomes the program.
+#: A script that makes the terminal its own, so that it receives Ctrl-C there, and then becomes the program.
 IN_THE_TERMINAL = """
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
-ASKING = "\x1b[?2004h"  #: what the line editor sends before each prompt, and not when it draws the line anew
+ASKING = "\x1b[?2004h"  #: the line editor sends this before each prompt, but not when it draws the line again
 CTRL_C, CTRL_D, LEFT, UP = "\x03", "\x04", "\x1b[D", "\x1b[A"
 
 
 def plain(text: str) -> str:
-    """A screen without colours and other controls, and without spaces at its end."""
+    """The text of a screen without colours, other controls, and spaces at its end."""
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[\x01\x02\r]", "", text).rstrip(" ")
 
 
 class Terminal:
-    """Python with `arguments` in a terminal; `prompt` is how the text ends with which it asks for input."""
+    """Python with `arguments` in a terminal. When the program asks for input, its text ends with `prompt`."""
 
     def __init__(self, folder: Path, prompt: str, *arguments: str, rows: int = 24, **settings: str) -> None:
         self.prompt = prompt
@@ -52,7 +52,7 @@ class Terminal:
         )
         os.close(slave)
         self._received = b""
-        self._seen = 0  # characters of the screen that were waited for
+        self._seen = 0  # number of characters of the screen that `wait` has returned
 
     def __enter__(self) -> Terminal:
         return self
@@ -64,7 +64,7 @@ class Terminal:
         os.close(self.master)
 
     def wait(self, text: str = "") -> str:
-        """What comes up to `text`, or to the next prompt, or to the end."""
+        """Wait for `text`, by default for the next prompt, or for the end; return what comes up to there."""
 
         def there() -> bool:
             if text:
@@ -89,7 +89,7 @@ class Terminal:
 
     @property
     def screen(self) -> str:
-        """All that came."""
+        """Everything that the program has written so far."""
         return self._received.decode("utf-8", errors="replace").replace("\r\n", "\n")
 
     def _unread(self) -> str:
@@ -100,14 +100,14 @@ class Terminal:
         os.write(self.master, keys.encode())
 
     def press(self, keys: str) -> str:
-        """Press keys and see what comes up to the next prompt."""
+        """Press keys, and return what comes up to the next prompt."""
         self.send(keys)
         return self.wait()
 
     def type(self, text: str) -> str:
-        """Type a line and see what comes."""
+        """Type a line, and return what comes up to the next prompt."""
         return self.press(text + "\n")
 
     def code(self) -> int:
-        """The exit code of the program, which has to be at its end."""
+        """Wait until the program, which has to be at its end, exits; return its exit code."""
         return self.child.wait(PATIENCE)

@@ -1,15 +1,15 @@
 """The greedy plan for the board game.
 
-1. Value every area by what its cubes would bring the player: each at the best open price (a cube that can't be
-   sold yet counts `UNSOLD`), more where the resource's action is ready.
-2. Value every action, in thousands: a resource action by its sale, the logistician by the best moves, the salesman
-   by the prices it would raise, workers and investors by fixed hopes that fade as the end comes near.
-3. Place each counter where it is worth most: an action that it completes counts in full, one that still needs
-   another counter in part, research by a cube where an own worker stands.
-4. On turn set up first (investor, worker, salesman, logistician, manager), then sell, the best sale first. A sale of
-   less than `LEAST_SALE` waits for a better day while the panel has room and the game goes on.
+1. Value every area by what its cubes would bring the player. A cube counts its best open price (`UNSOLD` if it can't
+   be sold yet), and more if the resource's action is ready.
+2. Value every action, in thousands. A resource action counts its sale, the logistician the best moves, the salesman
+   the prices that it would raise. Workers and investors count fixed hopes that fade as the end comes near.
+3. Place each counter where it is worth most. An action that the counter completes counts in full, one that still needs
+   another counter counts in part. Research counts a cube where one of the player's workers stands.
+4. On turn, set up first (investor, worker, salesman, logistician, manager), then sell, the best sale first. A sale of
+   less than `LEAST_SALE` waits while the panel has room and the game goes on.
 
-Everything it reads is public or the player's own.
+The plan reads only what is public or the player's own.
 """
 
 from __future__ import annotations
@@ -83,29 +83,29 @@ from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.core.jit import kernel
 from siberia_env.game import MAX_PLAYERS
 
-UNSOLD = 1.0  # thousands, a cube for which no price is open yet
-READY = 1.5  # times a cube's price, where the resource's action is ready
-FAR = 0.9  # times the value of an area for each step to it
-UNFINISHED = 0.8  # times the value of an action that still needs another counter
-LEAST_SALE = 4.0  # thousands; less waits
-WORKER_HOPE = 10.0  # thousands, a further worker at the start of the game
-INVESTOR_HOPE = 5.0  # thousands, a further tile at the start of the game
-TILE_HOPE = 6.0  # thousands, in which a tile for an action of a person is worth more than one for a resource
-MANAGER_WORTH = 6.0  # thousands, a wildcard
-RESEARCH_WORTH = 0.05  # times the price of a cube that is placed where an own worker stands
-RIVAL = 0.9  # times the value of a place where another player has a worker too
-RESERVE_TIME = 1.5  # times the cubes' part in reserve, as a measure of what is left of the game
-ON_THE_MAP = 0.25  # of a cube sold, for each one on the map
-IN_RESERVE = 0.05  # of a cube sold, for each one in reserve
+UNSOLD = 1.0  # thousands for a cube that has no open price yet
+READY = 1.5  # factor on a cube's price if the resource's action is ready
+FAR = 0.9  # factor on the value of an area for each step to it
+UNFINISHED = 0.8  # factor on the value of an action that still needs another counter
+LEAST_SALE = 4.0  # thousands; a smaller sale waits
+WORKER_HOPE = 10.0  # thousands for a further worker at the start of the game
+INVESTOR_HOPE = 5.0  # thousands for a further tile at the start of the game
+TILE_HOPE = 6.0  # thousands for a tile of the logistician, the salesman or the worker, compared with other tiles
+MANAGER_WORTH = 6.0  # thousands for a wildcard
+RESEARCH_WORTH = 0.05  # factor on the price of a cube that is placed where one of the player's workers stands
+RIVAL = 0.9  # factor on the value of a place where another player has a worker too
+RESERVE_TIME = 1.5  # factor on the share of cubes in reserve, as a measure of how much of the game is left
+ON_THE_MAP = 0.25  # cubes that each cube on the map counts as sold
+IN_RESERVE = 0.05  # cubes that each cube in reserve counts as sold
 GROWTH = 0.3  # cubes by which a sale grows until it is made, at the start of the game
-RECALL = 4.0  # thousands, what it costs that a salesman has to come from elsewhere than the reserve
-ON_THE_SPOT = 4.0  # times the worth of a cube that a worker can reach in one step, for one where a worker stands
-FOR_OTHERS = 0.3  # times the worth of a cube to the player, what the same cube costs it in the hands of another
+RECALL = 4.0  # thousands that it costs if a salesman has to come from elsewhere than the reserve
+ON_THE_SPOT = 4.0  # worth of a cube where a worker stands; a cube that a worker can reach in one step is worth 1
+FOR_OTHERS = 0.3  # factor on the worth of a cube, for what it costs the player if another player gets it
 
 
 @kernel
 def greedy(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """The plan's action for the player on turn; `mask` holds the legal ones."""
+    """The plan's action for the player on turn; `mask` marks the legal actions."""
     player, phase = int(state.player), int(state.phase)
     if phase == PLACE:
         return best_placing(ruleset, state, player, mask)
@@ -122,7 +122,7 @@ def greedy(ruleset: Ruleset, state: State, mask: Any) -> int:
 
 @kernel
 def best_option(ruleset: Ruleset, state: State, player: int, mask: Any, start: int, stop: int) -> int:
-    """The legal action from `start` to `stop` - 1 with the highest value, the first of equals."""
+    """The legal action from `start` to `stop` - 1 with the highest value; of equals the first."""
     best, best_value = -1, 0.0
     for action in range(start, stop):
         if mask[action]:
@@ -134,7 +134,7 @@ def best_option(ruleset: Ruleset, state: State, player: int, mask: Any, start: i
 
 @kernel
 def option_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
-    """What a decision is worth within an action, beside the others that can be legal at the same time."""
+    """What a decision within an action is worth, compared with the others that can be legal at the same time."""
     if action < PLACE_RESEARCH:
         return side_value(ruleset, action - SIDE)
     if action < AREA:
@@ -157,7 +157,7 @@ def option_value(ruleset: Ruleset, state: State, player: int, action: int) -> fl
 
 @kernel
 def time_left(ruleset: Ruleset, state: State) -> float:
-    """How much of the game is to come, 1 to 0: the areas that are not exhausted, or the cubes in reserve."""
+    """How much of the game is left, 1 to 0, by the areas that are not exhausted or by the cubes in reserve."""
     if end_is_due(ruleset, state):
         return 0.0
     areas = 1.0 - int(state.exhausted) / int(ruleset.areas_to_end)
@@ -179,7 +179,7 @@ def cube_value(state: State, player: int, resource: int) -> float:
 
 @kernel
 def area_value(state: State, player: int, area: int) -> float:
-    """What the cubes in the area would bring; where a rival stands part of it."""
+    """What the cubes in the area would bring; only a part of it if a rival stands there."""
     value = 0.0
     for resource in range(NUM_RESOURCES):
         if (int(state.lying[resource]) >> area) & 1:
@@ -192,7 +192,7 @@ def area_value(state: State, player: int, area: int) -> float:
 
 @kernel
 def value_within(state: State, player: int, place: int, steps: int) -> float:
-    """The best area that a worker at `place` can reach in at most so many steps, and where no own worker stands."""
+    """The value of the best area without the player's workers that is at most `steps` steps from `place`."""
     best, factor = 0.0, 1.0
     reached = int(state.steps[place])
     for _ in range(steps):
@@ -209,7 +209,7 @@ def value_within(state: State, player: int, place: int, steps: int) -> float:
 
 @kernel
 def value_at(state: State, player: int, place: int) -> float:
-    """What would be lost if a worker left `place`: nothing in Vladivostok, or where another own one stays."""
+    """What the player would lose if a worker left `place`: nothing in Vladivostok, or if another worker stays."""
     if place == VLADIVOSTOK or state.workers[player, place] > 1:
         return 0.0
     return area_value(state, player, place)
@@ -217,7 +217,7 @@ def value_at(state: State, player: int, place: int) -> float:
 
 @kernel
 def moving_value(state: State, player: int, place: int, steps: int) -> float:
-    """What a worker gains by leaving `place`; less than 0 where it stands better than anywhere in reach."""
+    """What a worker gains by leaving `place`; below 0 if no place in reach is as good."""
     return value_within(state, player, place, steps) - value_at(state, player, place)
 
 
@@ -229,7 +229,7 @@ def cubes_at_workers(state: State, player: int, resource: int) -> int:
 
 @kernel
 def supply(state: State, player: int, resource: int) -> float:
-    """How many cubes of the resource the player may hope to sell: those under its workers, and some of the others."""
+    """How many cubes of the resource the player may hope to sell: those under its workers, and a part of the others."""
     own = cubes_at_workers(state, player, resource)
     return own + ON_THE_MAP * size_of(int(state.lying[resource])) + IN_RESERVE * int(state.reserve[resource])
 
@@ -272,7 +272,7 @@ def sale(state: State, player: int, resource: int) -> float:
 
 @kernel
 def best_salesman_gain(ruleset: Ruleset, state: State, player: int) -> float:
-    """What the salesman action would bring: the best exchange for a pawn from the reserve, or the best card."""
+    """What the salesman action would bring, by the best exchange for a pawn from the reserve or by the best card."""
     best = 0.0
     for exchange in range(NUM_EXCHANGES):
         best = max(best, price_gain(ruleset, state, player, exchange))
@@ -286,7 +286,7 @@ def best_salesman_gain(ruleset: Ruleset, state: State, player: int) -> float:
 
 @kernel
 def best_moving_gain(state: State, player: int) -> float:
-    """What the logistician would bring: the best move of a single worker."""
+    """What the logistician would bring by the best move of a single worker."""
     best = 0.0
     for place in range(NUM_PLACES):
         if state.workers[player, place] > 0:
@@ -296,7 +296,7 @@ def best_moving_gain(state: State, player: int) -> float:
 
 @kernel
 def tile_value(state: State, player: int, action: int) -> float:
-    """What an investment tile for the action is worth, compared with others."""
+    """What an investment tile for the action is worth, compared with other tiles."""
     if action >= GAS:
         return 1.0 + int(state.best_price[player, action - GAS])
     if action in (MANAGER, INVESTOR):
@@ -306,7 +306,7 @@ def tile_value(state: State, player: int, action: int) -> float:
 
 @kernel
 def action_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
-    """What the action would bring the player if it were taken now."""
+    """What the action would bring the player now."""
     left = time_left(ruleset, state)
     if action >= GAS:
         return sale(state, player, action - GAS)
@@ -329,7 +329,7 @@ def action_value(ruleset: Ruleset, state: State, player: int, action: int) -> fl
 
 @kernel
 def placing_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
-    """What a counter adds at the action: all of its value if the action is ready then."""
+    """What a counter adds at the action: the action's whole value if this counter makes it ready."""
     needs = SPACES - int(state.covered[player, action]) - int(state.tiles[player, action])
     needs -= int(state.planned[player, action])
     value = action_value(ruleset, state, player, action)
@@ -340,7 +340,7 @@ def placing_value(ruleset: Ruleset, state: State, player: int, action: int) -> f
 
 @kernel
 def research_value(state: State, player: int, resource: int) -> float:
-    """What a research counter of the resource is worth: nothing where no own worker would stand beside the cube."""
+    """What a research counter of the resource is worth: nothing if its cube can't lie where a worker stands."""
     if can_research(state, resource) and may_lie(state, resource) & int(state.presence[player]) != 0:
         return RESEARCH_WORTH * int(state.best_price[player, resource])
     return 0.0
@@ -348,7 +348,7 @@ def research_value(state: State, player: int, resource: int) -> float:
 
 @kernel
 def best_placing(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """Research, the counter's person or its resource."""
+    """Choose between research, the counter's person and its resource."""
     kind = int(state.drawn[player, int(state.placed)])
     best = PLACE_RESEARCH
     if kind == MANAGER_COUNTER:
@@ -402,7 +402,11 @@ def best_wildcard(ruleset: Ruleset, state: State, player: int) -> int:
 
 @kernel
 def site_value(state: State, player: int, area: int) -> float:
-    """How good a cube lies there: with an own worker without rivals, else near to one, far from the others."""
+    """How good the area is for a cube.
+
+    Best is an area with one of the player's workers and without rivals, then one near such a worker and far from the
+    others.
+    """
     value = 0.0
     for other in range(MAX_PLAYERS):
         stands = (int(state.presence[other]) >> area) & 1
@@ -417,7 +421,7 @@ def site_value(state: State, player: int, area: int) -> float:
 
 @kernel
 def best_departure(state: State, player: int, mask: Any) -> int:
-    """Whose move gains most; stop when none gains."""
+    """Choose the worker whose move gains most; stop when no move gains."""
     best, best_gain = STOP, 0.0
     for place in range(NUM_PLACES):
         if mask[FROM + place]:
@@ -429,7 +433,7 @@ def best_departure(state: State, player: int, mask: Any) -> int:
 
 @kernel
 def arrival_value(state: State, player: int, area: int) -> float:
-    """What the chosen worker finds there, or in a better area that it can still reach from there."""
+    """What the chosen worker finds in the area, or in a better one that it can still reach from there."""
     value = FAR * value_within(state, player, area, int(state.steps_left) - 1)
     if (int(state.presence[player]) >> area) & 1 == 0:
         value = max(value, area_value(state, player, area))
@@ -438,7 +442,7 @@ def arrival_value(state: State, player: int, area: int) -> float:
 
 @kernel
 def best_salesman(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """A salesman card, or the pawn that is missed least."""
+    """Choose a salesman card, or the pawn that the player misses least."""
     best_card, best_gain = -1, 0.0
     for resource in range(NUM_RESOURCES):
         if mask[CARD + resource]:
@@ -455,7 +459,7 @@ def best_salesman(ruleset: Ruleset, state: State, player: int, mask: Any) -> int
 
 @kernel
 def pawn_loss(ruleset: Ruleset, state: State, player: int, action: int) -> float:
-    """What is lost with the pawn that `action` takes: nothing with one from the reserve."""
+    """What the player loses with the pawn that `action` takes: nothing if it comes from the reserve."""
     if action < PAWN_EXCHANGE:
         return 0.0
     if action < PAWN_AREA:
@@ -465,14 +469,14 @@ def pawn_loss(ruleset: Ruleset, state: State, player: int, action: int) -> float
 
 @kernel
 def counter_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
-    """What a counter is worth where it lies: less at an action that still needs another."""
+    """What a counter is worth where it lies: less if its action still needs another counter."""
     value = action_value(ruleset, state, player, action)
     return value if can_act(state, player, action) else UNFINISHED * value
 
 
 @kernel
 def side_value(ruleset: Ruleset, number: int) -> float:
-    """What the side of an exchange tile pays in all, counted by the cubes in the box."""
+    """What the side of an exchange tile pays for all cubes in the box."""
     value = 0
     for resource in range(NUM_RESOURCES):
         value += int(ruleset.price[1 + number, resource]) * int(ruleset.cubes[resource])

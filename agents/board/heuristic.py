@@ -1,15 +1,16 @@
-"""The heuristic plan for the board game: every counter, cube and pawn weighed in thousands, with measured weights.
+"""The heuristic plan for the board game. It values every counter, cube and pawn in thousands, with measured weights.
 
-1. Know how much of the game is left, by the exhausted areas and the third smallest reserve (B24): hopes fade with it.
-2. Place the six counters together: of all their placings the one with the highest sum of what each action is worth
-   with so many spaces covered, and of what the research brings under own workers.
-3. On turn set up first, then sell, big sales earlier, and before everything what a rival could take away. A sale
+1. Estimate how much of the game is left, by the exhausted areas and the third smallest reserve (B24). All hopes fade
+   with it.
+2. Place the six counters together. The best placing has the highest sum of what each action is worth with its spaces
+   covered, and of what research brings under the player's workers.
+3. On turn, set up first, then sell, big sales earlier. First of all comes a sale that a rival could take away. A sale
    that is worth less than it could be waits, unless a rival stands there too, the panel is too full or the end near.
-4. Move workers by what the cubes of an area would bring, less a price a step: most to where an action is ready. Put
-   researched cubes where own workers stand and rivals don't.
-5. End the game when ahead: a sale that exhausts the last area counts the lead in its favour, or against it.
+4. Move workers to the areas whose cubes would bring most, less a price for each step. Areas whose action is ready
+   count most. Put researched cubes where the player's workers stand and rivals don't.
+5. End the game when ahead: a sale that exhausts the last area counts the player's lead, or its arrears.
 
-How each weight was found, and what it is worth: docs/board/heuristic.md. Everything it reads is public or the
+docs/board/heuristic.md says how each weight was found and what it is worth. The plan reads only what is public or the
 player's own.
 """
 
@@ -91,7 +92,7 @@ from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.core.jit import kernel, stack_array
 from siberia_env.game import MAX_PLAYERS
 
-#: Sizes of the tables of a plan: an action's value by spaces covered, a resource's by cubes at research as well.
+#: Sizes of a plan's tables. They hold an action's value by spaces covered, and a resource's by cubes at research too.
 COUNTS = SPACES + 1
 FINDS = COUNTERS_DRAWN + 1
 PERSON_VALUES = GAS * COUNTS
@@ -100,70 +101,70 @@ ROW = COUNTS * FINDS
 TOTALS = COUNTERS_DRAWN + 1
 BY_RESEARCH, BY_PERSON, BY_RESOURCE, NO_MORE = 1, 2, 3, 4  # placings of a counter, in the order of the actions
 
-AREAS_LEFT = 1.79  # the part of the areas that is not exhausted times this is the time left, at most 1
-RESERVE_LEFT = 0.273  # time left a cube in the third smallest reserve
-STAY = 1.39  # times the time left: how sure it is that another round comes
-HOPE = 0.246  # of what the best exchange on the table would add to a price, at the start of the game
-SALES_OWN = 0.560  # of a cube sold, for each one under own workers
-SALES_MAP = 0.203  # of a cube sold, for each one on the map, at the start of the game
-SALES_RESERVE = 0.103  # of a cube sold, for each one in reserve, at the start of the game
-PAWN_WORTH = 1.06  # thousands, a pawn in reserve, at the start of the game
-LAST_WORKER = 1.11  # thousands, what it costs beside its cubes to take the last worker out of an area
-AREA_BASE = 1.07  # thousands, an area for the cubes that will be found there, at the start of the game
-READY = 3.33  # times a cube's price, where the resource's action is ready
-HALF_READY = 1.36  # times a cube's price, where the resource's action needs one more counter
-SYNERGY = 0.219  # of a cube's price more for each cube of the resource under own workers, up to three
-SHARED = 0.870  # times the value of an area for each rival there
-STEP_COST = 0.456  # thousands, a step of a worker
-LEAST_MOVE = 0.341  # thousands, the least gain of a move, steps paid
-WORKER_HOPE = 17.1  # thousands, a worker at the start of the game, if it were the first
-WORKER_FADE = 0.0922  # part of it lost with each worker that there is
-MANAGER_HOPE = 2.07  # thousands, a wildcard at the start of the game
-MANAGER_COMPLETES = 0.282  # part of the best sale that it would make ready, on top
-LOGISTIC = 0.530  # times the gain of the best moves
-TILE_MANAGER = 23.9  # thousands, a tile for the action at the start of the game; also the next five
+AREAS_LEFT = 1.79  # factor on the share of areas that are not exhausted, which gives the time left, at most 1
+RESERVE_LEFT = 0.273  # time left for each cube in the third smallest reserve
+STAY = 1.39  # factor on the time left, which gives the chance of another round
+HOPE = 0.246  # share of what the best exchange on the table would add to a price, at the start of the game
+SALES_OWN = 0.560  # cubes that each cube under the player's workers counts as sold
+SALES_MAP = 0.203  # cubes that each cube on the map counts as sold, at the start of the game
+SALES_RESERVE = 0.103  # cubes that each cube in reserve counts as sold, at the start of the game
+PAWN_WORTH = 1.06  # thousands for a pawn in reserve, at the start of the game
+LAST_WORKER = 1.11  # thousands that it costs, beside the cubes, to take the last worker out of an area
+AREA_BASE = 1.07  # thousands for the cubes that will be found in an area, at the start of the game
+READY = 3.33  # factor on a cube's price if the resource's action is ready
+HALF_READY = 1.36  # factor on a cube's price if the resource's action needs one more counter
+SYNERGY = 0.219  # share of a cube's price, added for each cube of the resource under the player's workers, up to three
+SHARED = 0.870  # factor on the value of an area for each rival there
+STEP_COST = 0.456  # thousands for a worker's step
+LEAST_MOVE = 0.341  # thousands that a move has to gain at least, after paying for its steps
+WORKER_HOPE = 17.1  # thousands for a worker at the start of the game, if it were the first
+WORKER_FADE = 0.0922  # share of WORKER_HOPE that is lost with each worker that the player has
+MANAGER_HOPE = 2.07  # thousands for a wildcard at the start of the game
+MANAGER_COMPLETES = 0.282  # share of the best sale that a wildcard would make ready, added to MANAGER_HOPE
+LOGISTIC = 0.530  # factor on the gain of the best moves
+TILE_MANAGER = 23.9  # thousands for a tile of this action at the start of the game; the next five are the same kind
 TILE_LOGISTICIAN = 56.1
 TILE_SALESMAN = -8.78
 TILE_WORKER = 71.8
 TILE_INVESTOR = 28.8
 TILE_RESOURCE = 3.34
-TILE_PRICE = 1.46  # thousands more for each thousand of the resource's price
-UNFINISHED = 0.387  # part of a person's action with one space still open
-SALE_HALF = 0.194  # part of a sale whose action has one space still open
-SALE_NONE = 0.198  # part of a sale whose action has both spaces open
-GROWTH_READY = 0.721  # cubes that a ready sale may grow by, at the start of the game
-GROWTH_HALF = 0.276  # the same with one space still open
-RESEARCHED = 0.298  # of a cube under an own worker, for one that research would put there
-RESEARCH_COST = -0.200  # thousands, a counter at research beside what it finds
-MANAGER_RESEARCH = 0.0577  # times the worth of the best cube, a manager at research
-ELSEWHERE = 0.120  # of a cube that a manager finds, where no own worker stands
-ORDER_INVESTOR = 2.74  # the highest comes first; also the next four
+TILE_PRICE = 1.46  # thousands that a resource's tile is worth more for each thousand of the resource's price
+UNFINISHED = 0.387  # share of the value of a person's action that has one space still open
+SALE_HALF = 0.194  # share of the value of a sale whose action has one space still open
+SALE_NONE = 0.198  # share of the value of a sale whose action has both spaces open
+GROWTH_READY = 0.721  # cubes by which a ready sale may grow, at the start of the game
+GROWTH_HALF = 0.276  # cubes by which a sale with one space still open may grow, at the start of the game
+RESEARCHED = 0.298  # worth of a cube that research would put under a worker; a cube that lies there is worth 1
+RESEARCH_COST = -0.200  # thousands for a counter at research, beside what it finds
+MANAGER_RESEARCH = 0.0577  # factor on the worth of the best cube, for a manager at research
+ELSEWHERE = 0.120  # factor on the worth of a cube that a manager finds, if it can't lie under the player's workers
+ORDER_INVESTOR = 2.74  # when the action is taken; of this and the next four the highest comes first
 ORDER_WORKER = 4.39
 ORDER_SALESMAN = 2.30
 ORDER_LOGISTICIAN = 1.53
 ORDER_MANAGER = 1.97
-ORDER_SALE = 0.151  # a sale, before its worth
-ORDER_VALUE = 0.0660  # more for each thousand of the sale
-ORDER_RISK = 1.42  # more for each thousand that a rival who is ready could take
-LEAST_SALESMAN = 1.30  # thousands, what the salesman action has to bring at least
-LEAST_SALE = 9.95  # thousands, what a sale has to bring at least while another round is sure
-LEAST_PRICE = 0.404  # cubes more that it has to bring
-LEAST_TILE = 0.716  # times that, with an investment tile at the action
-DENY = 1.77  # times what a rival who is ready could take, added to a sale
-HOLD_RISK = 0.539  # of a cube's price, added for each cube where a rival stands
-LOSE_WORKER = 0.806  # thousands, an own worker whose area is exhausted
-END_LEAD = 0.298  # times the lead, added to a sale that ends the game
-MOST_LEAD = 29.6  # thousands, the most that a lead or arrears count
-SITE_OWN = 11.0  # a researched cube with an own worker; only compared with the next four
-SITE_NEAR = 2.23  # one step from an own worker
-SITE_RIVAL = 1.10  # with a rival's worker, less
-SITE_RIVAL_NEAR = 0.150  # one step from a rival's worker, less
-SITE_LAST = 0.320  # beside a last cube
+ORDER_SALE = 0.151  # the order of a sale, before its worth is added
+ORDER_VALUE = 0.0660  # added to the order for each thousand of the sale
+ORDER_RISK = 1.42  # added to the order for each thousand that a rival who is ready could take
+LEAST_SALESMAN = 1.30  # thousands that the salesman action has to bring at least
+LEAST_SALE = 9.95  # thousands that a sale has to bring at least while another round is sure
+LEAST_PRICE = 0.404  # cubes that a sale has to bring on top of LEAST_SALE
+LEAST_TILE = 0.716  # factor on what a sale has to bring if an investment tile lies at the action
+DENY = 1.77  # factor on what a rival who is ready could take, added to a sale
+HOLD_RISK = 0.539  # share of a cube's price, added for each cube where a rival stands
+LOSE_WORKER = 0.806  # thousands that it costs if the area of one of the player's workers is exhausted
+END_LEAD = 0.298  # factor on the lead, added to a sale that ends the game
+MOST_LEAD = 29.6  # thousands; a larger lead, or larger arrears, count as this
+SITE_OWN = 11.0  # points for a researched cube with one of the player's workers; only compared with the next four
+SITE_NEAR = 2.23  # points for a cube one step from one of the player's workers
+SITE_RIVAL = 1.10  # points taken off for a cube with a rival's worker
+SITE_RIVAL_NEAR = 0.150  # points taken off for a cube one step from a rival's worker
+SITE_LAST = 0.320  # points for a cube beside the last cube of an area
 
 
 @kernel
 def heuristic(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """The plan's action for the player on turn; `mask` holds the legal ones."""
+    """The plan's action for the player on turn; `mask` marks the legal actions."""
     player, phase = int(state.player), int(state.phase)
     if phase == PLACE:
         return best_placing(ruleset, state, player)
@@ -186,7 +187,7 @@ def heuristic(ruleset: Ruleset, state: State, mask: Any) -> int:
 
 @kernel
 def option_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
-    """What a decision is worth within an action, beside the others that can be legal at the same time."""
+    """What a decision within an action is worth, compared with the others that can be legal at the same time."""
     phase, left = int(state.phase), time_left(ruleset, state)
     if phase == CHOOSE_SIDE:
         return side_value(ruleset, action - SIDE)
@@ -210,7 +211,7 @@ def option_value(ruleset: Ruleset, state: State, player: int, action: int) -> fl
 
 @kernel
 def time_left(ruleset: Ruleset, state: State) -> float:
-    """How much of the game is to come, 1 to 0, as the areas and reserves tell that bring about its end (B24)."""
+    """How much of the game is left, 1 to 0, by the areas and reserves that bring about its end (B24)."""
     if end_is_due(ruleset, state) or int(state.rounds) + 1 >= int(ruleset.max_rounds):
         return 0.0
     areas = AREAS_LEFT * (1.0 - int(state.exhausted) / int(ruleset.areas_to_end))
@@ -228,7 +229,7 @@ def time_left(ruleset: Ruleset, state: State) -> float:
 
 @kernel
 def next_round(left: float) -> float:
-    """How sure it is that there will be another round, 1 to 0."""
+    """The chance that there will be another round, 1 to 0."""
     return min(1.0, STAY * left)
 
 
@@ -237,7 +238,7 @@ def next_round(left: float) -> float:
 
 @kernel
 def hoped_price(ruleset: Ruleset, state: State, player: int, resource: int, left: float) -> float:
-    """The best open price, and a part of what a further salesman could add to it."""
+    """The best open price plus a part of what a further salesman could add to it."""
     price = int(state.best_price[player, resource])
     top = price
     for exchange in range(NUM_EXCHANGES):
@@ -276,7 +277,7 @@ def card_rise(ruleset: Ruleset, state: State, player: int, resource: int, left: 
 
 @kernel
 def best_price_rise(ruleset: Ruleset, state: State, player: int, left: float) -> float:
-    """What a salesman at the best exchange for it would add."""
+    """What a salesman would add to the player's sales at the best exchange."""
     best = 0.0
     for exchange in range(NUM_EXCHANGES):
         best = max(best, price_rise(ruleset, state, player, exchange, left))
@@ -296,7 +297,7 @@ def price_fall(ruleset: Ruleset, state: State, player: int, exchange: int, left:
 
 @kernel
 def pawn_loss(ruleset: Ruleset, state: State, player: int, action: int, left: float) -> float:
-    """What is lost with the pawn that `action` takes from where it stands (B18, B19)."""
+    """What the player loses with the pawn that `action` takes from where it stands (B18, B19)."""
     if PAWN_EXCHANGE <= action < PAWN_AREA:
         return price_fall(ruleset, state, player, action - PAWN_EXCHANGE, left)
     place = action - PAWN_AREA
@@ -311,7 +312,7 @@ def pawn_loss(ruleset: Ruleset, state: State, player: int, action: int, left: fl
 
 @kernel
 def salesman_value(ruleset: Ruleset, state: State, player: int, left: float) -> float:
-    """What the salesman action would bring: the best exchange less the cheapest pawn, or the best card."""
+    """What the salesman action would bring, by the best exchange less the cheapest pawn or by the best card."""
     best = best_price_rise(ruleset, state, player, left)
     loss = PAWN_WORTH * left if state.pawns[player] > 0 else best
     for exchange in range(NUM_EXCHANGES):
@@ -351,9 +352,10 @@ def value_areas(ruleset: Ruleset, state: State, player: int, values: Any, left: 
 
 @kernel
 def best_move(state: State, player: int, values: Any, steps: int, taken: int, moved: int, move: Any) -> float:
-    """The best move of one worker within `steps` steps; its place, area and steps into `move`, -1 for none.
+    """Find the best move of one worker within `steps` steps, and write its place, area and steps into `move`.
 
-    Not into the areas `taken`, nor from the places `moved`. Returns what it gains, steps not counted.
+    The place is -1 if there is no such move. A worker does not move into the areas `taken`, nor from the places
+    `moved`. Returns what the move gains, without the cost of its steps.
     """
     best, gain = LEAST_MOVE, 0.0
     move[0] = -1
@@ -377,7 +379,7 @@ def best_move(state: State, player: int, values: Any, steps: int, taken: int, mo
 
 @kernel
 def moving_value(ruleset: Ruleset, state: State, player: int, left: float) -> float:
-    """What the logistician would bring: the best moves one after the other, until the steps are used."""
+    """What the logistician would bring by the best moves one after the other, until the steps are used up."""
     values = stack_array(MOST_AREAS, np.float64)
     move = stack_array(3, np.int64)
     value_areas(ruleset, state, player, values, left)
@@ -395,7 +397,7 @@ def moving_value(ruleset: Ruleset, state: State, player: int, left: float) -> fl
 
 @kernel
 def best_departure(ruleset: Ruleset, state: State, player: int) -> int:
-    """From where the best move starts; stop when none gains."""
+    """Choose the place where the best move starts; stop when no move gains."""
     values = stack_array(MOST_AREAS, np.float64)
     move = stack_array(3, np.int64)
     value_areas(ruleset, state, player, values, time_left(ruleset, state))
@@ -405,7 +407,7 @@ def best_departure(ruleset: Ruleset, state: State, player: int) -> int:
 
 @kernel
 def best_arrival(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """The next step of the chosen worker: to the best area, or on the way to a better one."""
+    """Choose the next step of the chosen worker, to the best area or on the way to a better one."""
     values = stack_array(MOST_AREAS, np.float64)
     value_areas(ruleset, state, player, values, time_left(ruleset, state))
     presence = int(state.presence[player])
@@ -432,7 +434,7 @@ def best_arrival(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
 
 @kernel
 def worker_value(state: State, player: int, left: float) -> float:
-    """What a further worker is worth: less, the more there are; nothing with an empty reserve."""
+    """What a further worker is worth: less with each worker that the player has, nothing with an empty reserve."""
     if state.pawns[player] == 0:
         return 0.0
     workers = 0
@@ -443,7 +445,7 @@ def worker_value(state: State, player: int, left: float) -> float:
 
 @kernel
 def tile_worth(state: State, player: int, action: int) -> float:
-    """What an investment tile for the action is worth, compared with others, at the start of the game."""
+    """What an investment tile for the action is worth at the start of the game, compared with other tiles."""
     if action >= GAS:
         return TILE_RESOURCE + TILE_PRICE * int(state.best_price[player, action - GAS])
     if action == MANAGER:
@@ -459,7 +461,7 @@ def tile_worth(state: State, player: int, action: int) -> float:
 
 @kernel
 def investor_value(state: State, player: int, left: float) -> float:
-    """What the investor would bring: the best tile that can be taken."""
+    """What the investor would bring by the best tile that can be taken."""
     best = 0.0
     for action in range(NUM_PANEL_ACTIONS):
         if may_take_tile(state, player, action):
@@ -469,7 +471,7 @@ def investor_value(state: State, player: int, left: float) -> float:
 
 @kernel
 def action_value(ruleset: Ruleset, state: State, player: int, action: int, left: float) -> float:
-    """What the action would bring if it were taken now."""
+    """What the action would bring the player now."""
     if action >= GAS:
         return sale(state, player, action - GAS)
     if action == MANAGER:
@@ -483,7 +485,7 @@ def action_value(ruleset: Ruleset, state: State, player: int, action: int, left:
 
 @kernel
 def sale_value(price: float, cubes: float, spaces: int, left: float) -> float:
-    """What so many cubes of a resource under own workers are worth with `spaces` spaces covered at its action."""
+    """What `cubes` cubes of a resource under the player's workers are worth, with `spaces` spaces covered."""
     again = next_round(left)
     if spaces == SPACES:
         return price * (cubes + GROWTH_READY * left)
@@ -503,7 +505,7 @@ def research_value(ruleset: Ruleset, state: State, player: int, resource: int, l
 
 @kernel
 def research_room(state: State, player: int, resource: int) -> int:
-    """How many cubes of the resource could be placed under own workers."""
+    """How many cubes of the resource could be placed under the player's workers."""
     if not can_research(state, resource):
         return 0
     return min(int(state.reserve[resource]), size_of(may_lie(state, resource) & int(state.presence[player])))
@@ -516,7 +518,7 @@ def research_room(state: State, player: int, resource: int) -> int:
 def value_persons(ruleset: Ruleset, state: State, player: int, spaces: Any, persons: Any, left: float) -> None:
     """Write what each action of a person is worth into `persons`, by spaces covered: 0, 1 or both.
 
-    Only those that a counter still to be placed may need: the others stay 0.
+    Actions that no counter still to be placed may need stay 0.
     """
     needed, again = 0, next_round(left)
     for index in range(int(state.placed), COUNTERS_DRAWN):
@@ -532,7 +534,7 @@ def value_persons(ruleset: Ruleset, state: State, player: int, spaces: Any, pers
 
 @kernel
 def value_sales(ruleset: Ruleset, state: State, player: int, sales: Any, left: float) -> None:
-    """Write what each resource is worth into `sales`: by spaces covered at its action, then by cubes researched."""
+    """Write what each resource is worth into `sales`, by spaces covered at its action, then by cubes researched."""
     again = next_round(left)
     for resource in range(NUM_RESOURCES):
         price = hoped_price(ruleset, state, player, resource, left)
@@ -562,10 +564,10 @@ def value_managers(spaces: Any, persons: Any, sales: Any, left: float) -> float:
 
 @kernel
 def best_placing(ruleset: Ruleset, state: State, player: int) -> int:
-    """Where the next counter goes in the best placing of all that are left, the first of equals.
+    """Where the next counter goes in the best placing of all counters that are left; of equals the first.
 
-    Depth-first over the placings, a counter a level: at most 3 to the sixth of them, each one addition away from
-    the one before.
+    The search goes depth-first over the placings, one counter for each level. There are at most 3 to the sixth of
+    them, and each is one addition away from the one before.
     """
     left, first = time_left(ruleset, state), int(state.placed)
     spaces = stack_array(NUM_PANEL_ACTIONS, np.int64)
@@ -637,7 +639,7 @@ def best_placing(ruleset: Ruleset, state: State, player: int) -> int:
 
 @kernel
 def best_turn(ruleset: Ruleset, state: State, player: int, mask: Any) -> int:
-    """The ready action that comes first; pass when none is worth its counters."""
+    """Choose the ready action that comes first in order; pass when none is worth its counters."""
     left = time_left(ruleset, state)
     best, best_order = PASS, -np.inf
     for action in range(GAS):
@@ -672,7 +674,7 @@ def is_worth_it(ruleset: Ruleset, state: State, player: int, action: int, left: 
 
 @kernel
 def sale_order(ruleset: Ruleset, state: State, player: int, resource: int, left: float) -> float:
-    """When it is the turn of a sale, beside the other ready actions; minus infinity if it should wait."""
+    """The order of a sale among the ready actions, the highest first; minus infinity if the sale should wait."""
     value = sale(state, player, resource)
     if value == 0.0:
         return -np.inf
@@ -690,7 +692,7 @@ def sale_order(ruleset: Ruleset, state: State, player: int, resource: int, left:
 
 @kernel
 def cubes_shared(state: State, player: int, resource: int) -> int:
-    """How many cubes of the resource lie under own workers where a rival stands too."""
+    """How many cubes of the resource lie under the player's workers where a rival stands too."""
     rivals = 0
     for other in range(MAX_PLAYERS):
         if other != player:
@@ -700,7 +702,7 @@ def cubes_shared(state: State, player: int, resource: int) -> int:
 
 @kernel
 def sale_at_risk(state: State, player: int, resource: int) -> float:
-    """What the rivals who are ready and still in the round would get for cubes under own workers."""
+    """What rivals who are ready and still in the round would get for cubes under the player's workers."""
     risk = 0
     own = int(state.lying[resource]) & int(state.presence[player])
     for other in range(MAX_PLAYERS):
@@ -711,7 +713,7 @@ def sale_at_risk(state: State, player: int, resource: int) -> float:
 
 @kernel
 def emptying_value(ruleset: Ruleset, state: State, player: int, resource: int, left: float) -> float:
-    """What it is worth that a sale exhausts areas (B22): own workers leave the map, and the end may come (B24)."""
+    """What it is worth that a sale exhausts areas (B22): workers leave the map, and the end may come (B24)."""
     elsewhere = 0
     for other in range(NUM_RESOURCES):
         if other != resource:
@@ -727,7 +729,7 @@ def emptying_value(ruleset: Ruleset, state: State, player: int, resource: int, l
 
 @kernel
 def lead(ruleset: Ruleset, state: State, player: int) -> float:
-    """By how much the player would be ahead if all who are in the round sold what they are ready for."""
+    """By how much the player would be ahead if every player in the round sold what it is ready for."""
     most = 0.0
     for other in range(ruleset.num_players):
         if other != player:
@@ -737,7 +739,7 @@ def lead(ruleset: Ruleset, state: State, player: int) -> float:
 
 @kernel
 def money_to_come(state: State, player: int) -> float:
-    """The player's money, and what its ready actions would bring unless it has passed."""
+    """The player's money plus what its ready sales would bring, unless it has passed."""
     money = float(state.money[player])
     if (int(state.passed) >> player) & 1 == 0:
         for resource in range(NUM_RESOURCES):
@@ -761,7 +763,10 @@ def best_wildcard(ruleset: Ruleset, state: State, player: int) -> int:
 
 @kernel
 def site_value(state: State, player: int, area: int) -> float:
-    """How good a researched cube lies in the area: with an own worker, without rivals, in one about to be exhausted."""
+    """How good the area is for a researched cube.
+
+    Good are the player's workers in the area or near it, no rivals, and a last cube that lies there.
+    """
     cubes = 0
     for resource in range(NUM_RESOURCES):
         cubes += (int(state.lying[resource]) >> area) & 1
@@ -780,7 +785,7 @@ def site_value(state: State, player: int, area: int) -> float:
 
 @kernel
 def discard_loss(ruleset: Ruleset, state: State, player: int, action: int, left: float) -> float:
-    """What a counter less at the action costs (B23)."""
+    """What the player loses with one counter less at the action (B23)."""
     spaces = int(state.covered[player, action]) + int(state.tiles[player, action])
     if action >= GAS:
         price = hoped_price(ruleset, state, player, action - GAS, left)
@@ -792,7 +797,7 @@ def discard_loss(ruleset: Ruleset, state: State, player: int, action: int, left:
 
 @kernel
 def side_value(ruleset: Ruleset, number: int) -> float:
-    """What the side of an exchange tile pays in all, counted by the cubes in the box."""
+    """What the side of an exchange tile pays for all cubes in the box."""
     value = 0.0
     for resource in range(NUM_RESOURCES):
         value += int(ruleset.price[1 + number, resource]) * int(ruleset.cubes[resource])

@@ -1,15 +1,15 @@
 """The greedy plan for the card game.
 
-1. Reveal the leftmost face-down card whenever there is one: it is the first that mining reaches.
-2. Value each action that can be paid, in thousands: what the score gains at once, and for a hire what it is
-   likely to bring later (`hope`), which fades as the resource cards run out. Take off what the cards are worth
-   that it costs (`CARD_WORTH` each, one being drawn back).
-3. Act if the best action is worth more than drawing two cards; in the last own turn any gain is. Otherwise
-   draw as many cards as allowed, with a full hand act.
-4. Pay with two cards of the symbol rather than three, and of those that will do with the one whose symbols are
+1. Reveal the leftmost face-down card whenever there is one, because mining reaches it first.
+2. Value each action that can be paid, in thousands. The value is what the score gains at once. A hire also counts
+   what it is likely to bring later (`hope`), which fades as the resource cards run out. Subtract the worth of the
+   cards that the action costs (`CARD_WORTH` each, one being drawn back).
+3. Act if the best action is worth more than drawing two cards. In the player's last turn any gain is enough.
+   Otherwise draw as many cards as allowed; with a full hand, act.
+4. Pay with two cards of the symbol rather than three. Among the cards that will do, choose the one whose symbols are
    scarcest in hand.
 
-Everything it reads is public or in the own hand.
+The plan reads only what is public or in the player's own hand.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from siberia_env.card.state import CHOOSE, DISCOVER, Ruleset, State
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.core.jit import kernel
 
-CARD_WORTH = 1.0  # thousands, an action card in hand
-WORKER_HOPE = 6.0  # thousands, a second worker at the start of the game
-SALESMAN_HOPE = 4.0  # thousands, a salesman of a resource none of which is revealed yet
-INVESTOR_HOPE = 4.0  # thousands, an investor at the start of the game
+CARD_WORTH = 1.0  # thousands for an action card in hand
+WORKER_HOPE = 6.0  # thousands for a second worker at the start of the game
+SALESMAN_HOPE = 4.0  # thousands for a salesman of a resource of which no card is revealed yet
+INVESTOR_HOPE = 4.0  # thousands for an investor at the start of the game
 
 
 @kernel
 def greedy(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """The plan's action for the player on turn; `mask` holds the legal ones."""
+    """The plan's action for the player on turn; `mask` marks the legal actions."""
     if state.phase == DISCOVER:
         return first_legal(mask, 0)
     if state.phase == CHOOSE:
@@ -50,7 +50,7 @@ def first_legal(mask: Any, start: int) -> int:
 
 @kernel
 def best_choice(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """Draw, or the action with the best value."""
+    """Choose between drawing and the action with the best value."""
     player = int(state.player)
     best, best_value = -1, 0.0
     for action in range(CARD_ACTIONS, PAY):
@@ -71,13 +71,13 @@ def best_choice(ruleset: Ruleset, state: State, mask: Any) -> int:
 
 @kernel
 def is_last_turn(ruleset: Ruleset, state: State) -> bool:
-    """Whether the player on turn will have no other turn (C15)."""
+    """Whether this is the last turn of the player on turn (C15)."""
     return 0 < state.turns_to_end <= ruleset.num_players
 
 
 @kernel
 def action_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
-    """What `action` brings, in thousands: its gain now and, before the last turn, its hope."""
+    """What `action` brings, in thousands: its gain now and, before the last turn, its hope for later."""
     unmined = int(state.resource_stack_size)
     for slot in range(ROW_SLOTS):
         unmined += state.row[slot] >= 0
@@ -112,7 +112,7 @@ def mining_gain(ruleset: Ruleset, state: State, player: int, resource: int) -> i
 
 @kernel
 def cheapest_card(state: State, mask: Any) -> int:
-    """The legal card to pay with: one that shows the symbol if there is one, then the least useful one."""
+    """The legal card to pay with: cards that show the symbol come first, and among those the least useful one."""
     player = int(state.player)
     symbol = symbol_of(state.chosen)
     best, best_use = -1, 0

@@ -1,16 +1,17 @@
-"""The heuristic plan for the card game; docs/card/heuristic.md tells it in words, and what each constant brings.
+"""The heuristic plan for the card game; docs/card/heuristic.md explains it and says what each constant brings.
 
-Everything is worth thousands of dollars at the end of the game:
+The plan values everything in thousands of dollars at the end of the game:
 
 1. An action is worth what the score gains at once, what it helps later (a worker in the mines to come, a salesman
    on the cards still to be mined, an investor on the payments he saves), and a part of what it takes from others.
-2. A card is worth a basic amount, and more for each of its two symbols the more that symbol's best action is
-   worth and the more cards show it. An action's payment costs the cards that are worth least.
-3. The best of all actions and draws is taken; towards the end helping later and cards fade away.
-4. A card of the row is turned up unless it may stay hidden, few cards are in hand and the turn is not going to
-   mine. The game's last card is always turned up: its finder has one turn more than the others.
+2. A card is worth a basic amount. Each of its two symbols adds more, the more that symbol's best action is worth and
+   the more cards show it. A payment costs the cards that are worth least.
+3. The plan takes the best of all actions and draws. Towards the end, cards and help for later lose their worth.
+4. The plan turns up a card of the row, unless it may stay hidden, few cards are in hand and the turn is not going to
+   mine. It always turns up the game's last card, because its finder has one turn more than the others.
 
-Everything it reads is public, in the own hand, or known of the other hand with two players.
+The plan reads only what is public, what is in the player's own hand and, with two players, what is known of the other
+hand.
 """
 
 from __future__ import annotations
@@ -57,39 +58,39 @@ from siberia_env.card.state import CHOOSE, DISCOVER, NOBODY, Ruleset, State
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.core.jit import kernel, stack_array
 
-# By number of players: two, three, four.
+# The three values are for two, three and four players.
 PACE = (1.03, 1.06, 1.14)  # turns still to come for each resource card that nobody has seen
-READY = (0.157, 0.175, 0.27)  # how likely another player can pay for a symbol, with no card that shows it,
-READY_SYMBOL = (0.32, 0.32, 0.37)  # more for each card expected to show it
-DENY = (0.91, 0.36, 0.33)  # of what mining takes from others, by how likely they can pay for it
-RISK = (0.3, 0.44, 0.5)  # of what lies in the row that others who can pay for it will take first
-HOPE_TURNS = (5.12, 4.91, 3.84)  # own turns left below which all that helps later fades
-BONUS_HOPE = (0.59, 0.69, 0.6)  # of a mined card's bonus while its salesman is in the supply
-PROSPECT = (0.48, 0.52, 0.67)  # of a resource's hidden value a turn, in the worth of its symbol
-SALESMAN_UP = (0.9, 0.53, 0.28)  # of the bonus of a resource's cards in the row, for its salesman
-SALESMAN_HIDDEN = (0.82, 0.53, 0.46)  # of the bonus of its hidden cards
-SALESMAN_DENY = (0.95, 0.53, 0.39)  # of the most that he would bring to another player at once
-SALESMEN_HOPE = (0.57, 0.59, 0.49)  # thousands, salesman of salesmen, for each salesman left (or turn, if fewer)
-WORKER_2 = (0.61, 0.79, 1.0)  # thousands for each turn left, the second worker,
-WORKER_3 = (0.48, 0.42, 0.21)  # the third
-WORKER_NOW = (0.66, 0.52, 0.37)  # of what one more worker would mine from the row
-INVESTOR_TURN = (0.171, 0.161, 0.081)  # thousands for each turn left, an investor,
-INVESTOR_VALUE = (0.43, 0.31, 0.34)  # and for each thousand of his resource that is not captured
-CARD = (3.16, 3.33, 4.16)  # thousands, an action card in hand, before its symbols,
-CARD_FULL = (0.159, 0.23, 0.33)  # less for each card in hand
-CARD_TURNS = (5.46, 5.19, 5.69)  # own turns left below which cards fade
-SHOWS_1 = (0.21, 0.24, 0.144)  # of a symbol's worth, the first card that shows it,
-SHOWS_2 = (0.16, 0.131, 0.112)  # the second,
-SHOWS_3 = (0.117, 0.106, 0.086)  # each one after
-PROSPECT_TURNS = 4.0  # no more own turns count for what may turn up
-KEEP_HAND = 4  # cards in hand up to which a turn that does not mine keeps the row hidden
-NO_CARD = 1000.0  # thousands, the cost of a card that the hand lacks
-NOT_ON_OFFER = -1000.0  # thousands, the value of hiring who is not in the supply
+READY = (0.157, 0.175, 0.27)  # chance that another player can pay for a symbol without a card that shows it
+READY_SYMBOL = (0.32, 0.32, 0.37)  # added to READY for each card expected to show the symbol
+DENY = (0.91, 0.36, 0.33)  # share of what mining takes from others, weighted by how likely they can pay for it
+RISK = (0.3, 0.44, 0.5)  # share of the row that others who can pay for it take first
+HOPE_TURNS = (5.12, 4.91, 3.84)  # the player's turns left, below which all help for later fades
+BONUS_HOPE = (0.59, 0.69, 0.6)  # share of a mined card's bonus while its salesman is in the supply
+PROSPECT = (0.48, 0.52, 0.67)  # share of a resource's hidden value a turn, in the worth of its symbol
+SALESMAN_UP = (0.9, 0.53, 0.28)  # share of the bonus of a resource's cards in the row, for its salesman
+SALESMAN_HIDDEN = (0.82, 0.53, 0.46)  # share of the bonus of a resource's hidden cards, for its salesman
+SALESMAN_DENY = (0.95, 0.53, 0.39)  # share of the most that a salesman would bring to another player at once
+SALESMEN_HOPE = (0.57, 0.59, 0.49)  # thousands for the salesman of salesmen, for each salesman (or turn, if fewer) left
+WORKER_2 = (0.61, 0.79, 1.0)  # thousands for each turn left, for the second worker
+WORKER_3 = (0.48, 0.42, 0.21)  # thousands for each turn left, for the third worker
+WORKER_NOW = (0.66, 0.52, 0.37)  # share of what one more worker would mine from the row
+INVESTOR_TURN = (0.171, 0.161, 0.081)  # thousands for each turn left, for an investor
+INVESTOR_VALUE = (0.43, 0.31, 0.34)  # share of the uncaptured value of an investor's resource
+CARD = (3.16, 3.33, 4.16)  # thousands for an action card in hand, before its symbols
+CARD_FULL = (0.159, 0.23, 0.33)  # thousands less for each card in hand
+CARD_TURNS = (5.46, 5.19, 5.69)  # the player's turns left, below which cards lose worth
+SHOWS_1 = (0.21, 0.24, 0.144)  # share of a symbol's worth for the first card that shows it
+SHOWS_2 = (0.16, 0.131, 0.112)  # share of a symbol's worth for the second card
+SHOWS_3 = (0.117, 0.106, 0.086)  # share of a symbol's worth for each card after the second
+PROSPECT_TURNS = 4.0  # the most of the player's turns that count for what may turn up
+KEEP_HAND = 4  # the most cards in hand with which a turn that does not mine keeps the row hidden
+NO_CARD = 1000.0  # thousands that a card costs if the hand lacks it
+NOT_ON_OFFER = -1000.0  # thousands that a hire is worth if the person is not in the supply
 
 
 @kernel
 def heuristic(ruleset: Ruleset, state: State, mask: Any) -> int:
-    """The plan's action for the player on turn; `mask` holds the legal ones."""
+    """The plan's action for the player on turn; `mask` marks the legal actions."""
     if state.phase == DISCOVER:
         return discover(ruleset, state, mask)
     if state.phase == CHOOSE:
@@ -116,7 +117,7 @@ def discover(ruleset: Ruleset, state: State, mask: Any) -> int:
 
 @kernel
 def turns_left(ruleset: Ruleset, state: State) -> float:
-    """How many turns the player on turn will have after this one: exact at the end (C15, C17), else by the pace."""
+    """How many turns the player has after this one: exact at the end (C15, C17), otherwise estimated by `PACE`."""
     seats = int(ruleset.num_players) - 2
     players = int(ruleset.num_players)
     if state.turns_to_end > 0:
@@ -127,7 +128,7 @@ def turns_left(ruleset: Ruleset, state: State) -> float:
 
 @kernel
 def hidden_cards(state: State) -> int:
-    """The resource cards that nobody has seen."""
+    """The number of resource cards that nobody has seen."""
     return int(state.resource_stack_size) + int(state.face_down)
 
 
@@ -136,7 +137,7 @@ def hidden_cards(state: State) -> int:
 
 @kernel
 def others_ready(ruleset: Ruleset, state: State, ready: Any) -> None:
-    """Into `ready` [8]: how likely somebody else can pay for each symbol, 0 to 1."""
+    """Write into `ready` [8] how likely it is that another player can pay for each symbol, 0 to 1."""
     player, players = int(state.player), int(ruleset.num_players)
     seats = players - 2
     shown = stack_array(NUM_SYMBOLS, np.float64)  # cards that another hand shows for certain
@@ -165,9 +166,10 @@ def others_ready(ruleset: Ruleset, state: State, ready: Any) -> None:
 
 @kernel
 def appraise(ruleset: Ruleset, state: State, turns: float, value: Any, worth: Any, after: Any) -> None:
-    """Into `value` [19]: each card action's, into `worth` and `after` [8]: each symbol's before and after its use.
+    """Write each card action's value into `value` [19], and each symbol's worth into `worth` and `after` [8].
 
-    All in thousands. A symbol is worth what its best action is; of a resource also what may turn up.
+    `worth` is a symbol's worth before it is used, `after` its worth afterwards. All are in thousands. A symbol is
+    worth what its best action is worth; for a resource, what may turn up is added.
     """
     extra = appraise_resources(ruleset, state, turns, value, worth, after)
     appraise_persons(ruleset, state, turns, extra, value)
@@ -179,7 +181,7 @@ def appraise(ruleset: Ruleset, state: State, turns: float, value: Any, worth: An
 
 @kernel
 def two_best(value: Any, start: int, stop: int, symbol: int, worth: Any, after: Any) -> None:
-    """The best and the second best of some actions' values: `worth` and `after` of their symbol."""
+    """Write the best and the second best value of some actions into `worth` and `after` of their symbol."""
     best, second = 0.0, 0.0
     for action in range(start, stop):
         if value[action] > best:
@@ -191,15 +193,15 @@ def two_best(value: Any, start: int, stop: int, symbol: int, worth: Any, after: 
 
 @kernel
 def appraise_resources(ruleset: Ruleset, state: State, turns: float, value: Any, worth: Any, after: Any) -> float:
-    """Everything about the five resources; returns the most that one more worker would mine from the row."""
+    """Value all that concerns the five resources; return the most that one more worker would mine from the row."""
     player, players = int(state.player), int(ruleset.num_players)
     seats, workers = players - 2, int(state.workers[player])
     fade = min(1.0, turns / HOPE_TURNS[seats])
     hidden = max(1, hidden_cards(state))
     ready = stack_array(NUM_SYMBOLS, np.float64)
-    count = stack_array(NUM_RESOURCES, np.int64)  # of face-up cards
+    count = stack_array(NUM_RESOURCES, np.int64)  # number of face-up cards
     up_value = stack_array(NUM_RESOURCES, np.int64)
-    up_bonus = stack_array(NUM_RESOURCES, np.int64)  # by how much their salesman raises them
+    up_bonus = stack_array(NUM_RESOURCES, np.int64)  # by how much their salesman raises their value
     next_card = stack_array(NUM_RESOURCES, np.float64)  # what one more worker would take
     others_ready(ruleset, state, ready)
     for resource in range(NUM_RESOURCES):
@@ -214,7 +216,7 @@ def appraise_resources(ruleset: Ruleset, state: State, turns: float, value: Any,
             bonus = int(ruleset.card_best_value[number]) - printed
             owner = int(state.salesman_owner[resource])
             taken = float(printed)
-            lost = float(printed)  # to the others
+            lost = float(printed)  # what the others lose
             if owner == player:
                 taken += bonus
             elif owner == NOBODY:
@@ -261,7 +263,7 @@ def appraise_resources(ruleset: Ruleset, state: State, turns: float, value: Any,
 
 @kernel
 def appraise_persons(ruleset: Ruleset, state: State, turns: float, extra: float, value: Any) -> None:
-    """The worker, whom the `extra` thousands that he could mine now speak for, and the salesmen of persons."""
+    """Value the worker and the salesmen of persons; `extra` is what one more worker could mine now, in thousands."""
     player, seats = int(state.player), int(ruleset.num_players) - 2
     fade = min(1.0, turns / HOPE_TURNS[seats])
     hire = NOT_ON_OFFER
@@ -269,7 +271,7 @@ def appraise_persons(ruleset: Ruleset, state: State, turns: float, extra: float,
         hire = person_value(ruleset, state, player, WORKER) + WORKER_NOW[seats] * extra * fade
         hire += turns * worker_hope(ruleset, int(state.workers[player]))
     value[HIRE_WORKER - CARD_ACTIONS] = hire
-    salesmen = 0  # left in the supply
+    salesmen = 0  # salesmen left in the supply
     for symbol in range(NUM_SYMBOLS):
         salesmen += salesman_on_offer(state, symbol)
     for symbol in range(NUM_RESOURCES, NUM_SYMBOLS):
@@ -283,7 +285,10 @@ def appraise_persons(ruleset: Ruleset, state: State, turns: float, extra: float,
 
 @kernel
 def worker_hope(ruleset: Ruleset, workers: int) -> float:
-    """What one more worker brings in each turn left to who has `workers`, in thousands: the fourth and on nothing."""
+    """What one more worker brings for each turn left, in thousands; the fourth and later workers bring nothing.
+
+    `workers` is how many the player has now.
+    """
     seats = int(ruleset.num_players) - 2
     if workers < 2:
         return WORKER_2[seats]
@@ -292,7 +297,7 @@ def worker_hope(ruleset: Ruleset, workers: int) -> float:
 
 @kernel
 def salesman_now(ruleset: Ruleset, state: State, symbol: int) -> float:
-    """What a salesman's hire gains at once, and what it keeps from whom he would help most among the others."""
+    """What hiring a salesman gains at once, and a part of what he would bring the other player he helps most."""
     player, players = int(state.player), int(ruleset.num_players)
     gain = float(salesman_gain(ruleset, state, player, symbol))
     if state.turns_to_end != 1:
@@ -310,20 +315,20 @@ def salesman_now(ruleset: Ruleset, state: State, symbol: int) -> float:
 
 @kernel
 def card_worth(ruleset: Ruleset, state: State, turns: float) -> float:
-    """What any card in the hand of the player on turn is worth, its symbols aside, thousands."""
+    """What any card in the hand of the player on turn is worth without its symbols, in thousands."""
     seats = int(ruleset.num_players) - 2
     return card_fade(ruleset, turns) * (CARD[seats] - CARD_FULL[seats] * int(state.hand_size[state.player]))
 
 
 @kernel
 def card_fade(ruleset: Ruleset, turns: float) -> float:
-    """How much of their worth cards still have, 0 to 1."""
+    """The share of their worth that cards still have, 0 to 1."""
     return min(1.0, turns / CARD_TURNS[int(ruleset.num_players) - 2])
 
 
 @kernel
 def symbol_share(ruleset: Ruleset, count: int) -> float:
-    """The part of a symbol's worth that the last of `count` cards showing it brings; an investor counts as a card."""
+    """The share of a symbol's worth that the last of `count` cards with it brings; an investor counts as a card."""
     seats = int(ruleset.num_players) - 2
     if count < 2:
         return SHOWS_1[seats]
@@ -332,7 +337,7 @@ def symbol_share(ruleset: Ruleset, count: int) -> float:
 
 @kernel
 def losses(ruleset: Ruleset, state: State, chosen: int, turns: float, worth: Any, after: Any, loss: Any) -> None:
-    """Into `loss` [8]: what a card costs for each symbol it shows when the action paid for has the symbol `chosen`."""
+    """Write into `loss` [8] what a card costs for each symbol it shows, if it pays for an action of symbol `chosen`."""
     player = int(state.player)
     half, fade = card_worth(ruleset, state, turns) / 2, card_fade(ruleset, turns)  # every card shows two symbols
     for symbol in range(NUM_SYMBOLS):
@@ -343,7 +348,7 @@ def losses(ruleset: Ruleset, state: State, chosen: int, turns: float, worth: Any
 
 @kernel
 def drawing_worth(ruleset: Ruleset, state: State, turns: float, worth: Any) -> float:
-    """What an unseen card is worth on average, thousands."""
+    """What an unseen card is worth on average, in thousands."""
     player = int(state.player)
     total = 0.0
     for symbol in range(NUM_SYMBOLS):
@@ -355,9 +360,10 @@ def drawing_worth(ruleset: Ruleset, state: State, turns: float, worth: Any) -> f
 
 @kernel
 def payment_cost(state: State, symbol: int, loss: Any) -> float:
-    """What the cheapest payment for `symbol` costs the hand (C10), thousands."""
+    """What the cheapest payment for `symbol` costs the hand (C10), in thousands."""
     player = int(state.player)
-    first, second, other, another = NO_CARD, NO_CARD, NO_CARD, NO_CARD  # the two cheapest that show it, and that don't
+    # `first` and `second` are the two cheapest cards that show the symbol, `other` and `another` the two that don't.
+    first, second, other, another = NO_CARD, NO_CARD, NO_CARD, NO_CARD
     for kind in range(NUM_KINDS):
         held = state.hand[player, kind]
         if held > 0:
@@ -381,7 +387,7 @@ def payment_cost(state: State, symbol: int, loss: Any) -> float:
 
 @kernel
 def best_choice(ruleset: Ruleset, state: State) -> int:
-    """Draw, or the action with the best value."""
+    """Choose between drawing and the action with the best value."""
     player, turns = int(state.player), turns_left(ruleset, state)
     value = stack_array(NUM_CARD_ACTIONS, np.float64)
     worth = stack_array(NUM_SYMBOLS, np.float64)
@@ -425,7 +431,7 @@ def best_card(ruleset: Ruleset, state: State, mask: Any) -> int:
     appraise(ruleset, state, turns, value, worth, after)
     losses(ruleset, state, chosen, turns, worth, after, loss)
     showing, other = -1, -1
-    first, second, third = NO_CARD, NO_CARD, NO_CARD  # the cheapest that shows the symbol, the two that don't
+    first, second, third = NO_CARD, NO_CARD, NO_CARD  # the cheapest card with the symbol, and the two without
     for kind in range(NUM_KINDS):
         if mask[PAY + kind]:
             cost = loss[kind // NUM_PERSONS] + loss[NUM_RESOURCES + kind % NUM_PERSONS]

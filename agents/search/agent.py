@@ -189,9 +189,9 @@ class SearchAgent(Agent):
         exploration: the weight of the confidence bound.
         playout: `"random"`, `"greedy"` or `"heuristic"`.
         returns: what is maximised, `"win"`, `"margin"` or `"both"` (`ismcts.book_returns`).
-        scale: of the margin, thousands.
+        scale: margin at which a win counts 73%, in thousands of dollars.
         split: whether the trees descend by what is shown of secret decisions.
-        threads: that search side by side; a budget of simulations is divided among them.
+        threads: number of threads; a budget of simulations is divided among them.
 
     Raises:
         ConfigurationError: a budget or an option that there can't be.

@@ -63,9 +63,9 @@ class GuidedAgent(SearchAgent):
         exploration: the weight of the policy's priors.
         first_play: what an action not tried yet is thought to be worse by.
         temperature: of the policy; above 1 priors are flatter.
-        scale: of the margin, thousands.
+        scale: margin at which a win counts 73%, in thousands of dollars.
         split: whether the trees descend by what is shown of secret decisions.
-        threads: that search side by side; a budget of simulations is divided among them.
+        threads: number of threads; a budget of simulations is divided among them.
 
     Raises:
         ConfigurationError: a budget or an option that there can't be.

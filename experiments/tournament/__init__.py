@@ -1,1 +1,1 @@
-"""Tournaments: schedule, games under a clock, results on disk, ratings and tables."""
+"""Tournaments: the schedule, games under a clock, results on disk, ratings and tables."""

@@ -1,4 +1,4 @@
-"""The files that a tournament's agents play from, as digests: an agent whose files have changed is another agent."""
+"""Digests of the files that a tournament's agents play from. An agent whose files have changed is another agent."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from siberia_env.errors import ConfigurationError
 from siberia_env.game import Variant
 from siberia_env.installation import nearby
 
-#: Of one agent: the digest of each file by its path, in a fixed order.
+#: The files of one agent: the digest of each by its path, in a fixed order.
 Digests: TypeAlias = Mapping[str, str]
 
 
 def digests_of(specs: Iterable[str], variant: Variant) -> dict[str, Digests]:
-    """The digests of every agent, by spec; none for an agent that is all in the suite's code.
+    """Return the digests of every agent, by spec; none for an agent that consists of the suite's code alone.
 
     Raises:
-        ConfigurationError: there is no such agent, or a file that can't be read.
+        ConfigurationError: there is no such agent, or a file can't be read.
         ModelError: no model for `variant` comes with the suite, and a spec names none.
     """
     return {
@@ -38,7 +38,7 @@ def _digest(spec: str, path: Path) -> str:
 
 
 def changed_files(before: Digests, now: Digests) -> list[str]:
-    """The files in which `now` differs from `before`. The same contents in another place are no difference."""
+    """List the files in which `now` differs from `before`. The same contents at another path are no difference."""
     if list(before.values()) == list(now.values()):
         return []
     return [path for path in {**now, **before} if now.get(path) != before.get(path)]

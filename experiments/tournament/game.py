@@ -1,11 +1,11 @@
-"""One game of a tournament: every agent is asked under a clock, and whoever does not play by the rules forfeits.
+"""Plays one game of a tournament. A clock runs for every agent, and an agent that breaks the rules forfeits.
 
-An agent forfeits the game when it raises, takes longer than its time, or answers with anything but the number of a
-legal action. The game ends there: the others share the win equally, as a position that nobody may play on decides
-nothing between them, and scores are noted as they stand.
+An agent forfeits the game when it raises an exception, takes longer than its time, or answers with anything but the
+number of a legal action. The game ends there. The other agents share the win equally, because a position that nobody
+may play on decides nothing between them. The scores are recorded as they stand.
 
-The clock and the state lie in memory that the process that watches over the games reads too: it can tell who is on
-the move since when in a process that no longer answers, and what the scores were
+The clock and the state lie in memory that the watching process reads too. If a process no longer answers, the watching
+process can tell which agent is on the move, since when, and what the scores were
 (`siberia_experiments.tournament.pool`).
 """
 
@@ -30,9 +30,9 @@ from siberia_experiments.match import derived_seed
 
 T = TypeVar("T")
 
-NOBODY = -1  #: in place of a seat or an entrant
+NOBODY = -1  #: stands in place of a seat or an entrant
 
-# Streams of random numbers under the tournament's seed.
+# Streams of random numbers that follow from the tournament's seed.
 DEALS, AGENTS = 0, 1
 
 
@@ -42,9 +42,9 @@ class Setting:
 
     Attributes:
         variant: the game, with its players, rules and components.
-        specs: the agents (`siberia_agents.registry.make_agent`), by number.
+        specs: the agents' specs (`siberia_agents.registry.make_agent`), by number.
         seed: decides everything that is random.
-        move_seconds: time for a move, and for an agent's `start`.
+        move_seconds: time limit for a move, and for an agent's `start`.
     """
 
     variant: Variant
@@ -55,7 +55,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Task:
-    """A game to be played: its number, its deal, and which agent sits in each seat."""
+    """A game to play: its number, its deal, and which agent sits in each seat."""
 
     game: int
     deal: int
@@ -64,16 +64,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """A game that was played. Tuples have an entry a seat.
+    """The result of a game. Tuples have an entry for each seat.
 
     Attributes:
-        task: which game.
-        scores: as people count them (`Game.score_unit`); of a forfeited game as they stood.
+        task: which game it is.
+        scores: scores as people count them (`Game.score_unit`); after a forfeit as they stood.
         win_shares: 1/k for each of k winners; after a forfeit equal shares for all others.
         forfeit: the seat that forfeited, or `NOBODY`.
-        reason: why, one line.
-        moves: decisions taken; none of a game whose process had to be ended.
-        seconds: time taken for them.
+        reason: why the seat forfeited, in one line.
+        moves: number of decisions; 0 if the game's process had to be ended.
+        seconds: time that the decisions took.
     """
 
     task: Task
@@ -90,11 +90,12 @@ class ForfeitError(Exception):
 
 
 class Clock:
-    """Times one call of an agent. Compiling (or waiting for it) does not count.
+    """Times one call of an agent. The time for compiling, or for waiting for it, does not count.
 
     Attributes:
-        desk: three shared float64: since when the clock runs (`time.monotonic`, 0 while it stands still), the number
-            of the game (written by the process that watches), and the seat that is asked.
+        desk: three shared float64. The first says since when the clock runs (`time.monotonic`, 0 while it stands
+            still), the second is the number of the game (written by the watching process), the third is the seat
+            that is asked.
     """
 
     SINCE, GAME, ASKED = range(3)
@@ -115,14 +116,14 @@ class Clock:
         self._started = self.desk[self.SINCE] = monotonic()
 
     def stop(self) -> float:
-        """The seconds since `start`."""
+        """Stop the clock, and return the seconds since `start`."""
         seconds = monotonic() - self._started
         self.desk[self.SINCE] = 0.0
         self.desk[self.ASKED] = NOBODY
         return seconds
 
     def pause(self) -> None:
-        """Somebody begins to compile."""
+        """Pause the clock, because compiling begins."""
         with self._lock:
             self._compiling += 1
             if self._compiling == 1:
@@ -130,7 +131,7 @@ class Clock:
                 self.desk[self.SINCE] = 0.0
 
     def resume(self) -> None:
-        """Somebody has compiled."""
+        """Let the clock run on if no other compilation is under way."""
         with self._lock:
             self._compiling -= 1
             if self._compiling == 0:
@@ -140,7 +141,7 @@ class Clock:
 
 
 class _Compiling(event.Listener):  # type: ignore[misc]
-    """Stops a clock while numba compiles or reads its cache."""
+    """Pauses a clock while numba compiles or reads its cache."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -153,12 +154,12 @@ class _Compiling(event.Listener):  # type: ignore[misc]
 
 
 def over_time(move_seconds: float) -> str:
-    """Why somebody forfeits who took too long, or was still thinking then."""
+    """The reason for a forfeit of an agent that took too long, or was still thinking when its time was over."""
     return f"took longer than {move_seconds:g} s for a move"
 
 
 def rounded(seconds: Sequence[float]) -> tuple[float, ...]:
-    """Times in whole microseconds."""
+    """Round times to whole microseconds."""
     return tuple(round(time, 6) for time in seconds)
 
 
@@ -176,7 +177,7 @@ def forfeited(
     moves: Sequence[int] = (),
     seconds: Sequence[float] = (),
 ) -> Result:
-    """The result of a game that `seat` forfeits in the position `states[0]`."""
+    """Return the result of a game that `seat` forfeits in the position `states[0]`."""
     players = variant.num_players
     return Result(
         task=task,
@@ -190,10 +191,10 @@ def forfeited(
 
 
 class Referee:
-    """Plays games of a tournament, one at a time, each as its number says, whatever was played before.
+    """Plays games of a tournament, one at a time. A game follows from its number, whatever was played before.
 
-    Agents are asked one decision at a time, never in batches: so what an agent does in one game can't change what
-    it does in another, and a game is the same wherever and whenever it is played.
+    The referee asks agents for one decision at a time, never in batches. So what an agent does in one game can't
+    change what it does in another, and a game is the same wherever and whenever it is played.
     """
 
     def __init__(self, setting: Setting, clock: Clock, states: States) -> None:
@@ -206,10 +207,10 @@ class Referee:
         self._agents: dict[tuple[int, int], Agent] = {}
 
     def agent(self, number: int, copy: int = 0) -> Agent:
-        """Agent `number`, as its copy number `copy` where it holds several seats.
+        """Return agent `number`. An agent that holds several seats has several copies, numbered by `copy`.
 
         Raises:
-            SiberiaError: it can't be made.
+            SiberiaError: the agent can't be made.
         """
         if (number, copy) not in self._agents:
             self._agents[number, copy] = make_agent(self.setting.specs[number])
@@ -219,7 +220,7 @@ class Referee:
         """Make agent `number` and start it for the tournament's game.
 
         Raises:
-            ConfigurationError: it can't be made or started.
+            ConfigurationError: the agent can't be made or started.
         """
         spec = self.setting.specs[number]
         self.clock.start(number)
@@ -227,13 +228,13 @@ class Referee:
             self.agent(number).start(self.setting.variant, 0)
         except SiberiaError as error:
             raise ConfigurationError(f"agents: {spec}: {error}") from error
-        except BaseException as error:  # whatever the code of an agent raises
+        except BaseException as error:  # an agent's code can raise anything
             raise ConfigurationError(f"agents: {spec} can't be started: {described(error)}") from error
         finally:
             self.clock.stop()
 
     def warm_up(self, number: int) -> None:
-        """Ask agent `number` for a first move, so that what it needs is loaded; what comes of it doesn't matter."""
+        """Ask agent `number` for a first move, so that what it needs is loaded. The answer doesn't matter."""
         self.position.deal(self.deals)
         try:
             self._timed(number, self.agent(number).act, self.position.view())
@@ -241,10 +242,10 @@ class Referee:
             del self._agents[number, 0]
 
     def play(self, task: Task) -> Result:
-        """Play a game to its end, or until somebody forfeits.
+        """Play a game to its end, or until an agent forfeits.
 
         Raises:
-            SiberiaError: an agent can't be made (any more).
+            SiberiaError: an agent can't be made, or no longer.
         """
         variant, position = self.setting.variant, self.position
         players = variant.num_players
@@ -264,22 +265,22 @@ class Referee:
                 moves[seat] += 1
                 seconds[seat] += took
         except ForfeitError as error:
-            del self._agents[holders[seat]]  # nobody knows what state it is in
+            del self._agents[holders[seat]]  # its state is unknown now, so the next game gets a new one
             return forfeited(variant, task, seat, str(error), self.states, moves, seconds)
         winners = position.winners()
         shares = tuple((player in winners) / len(winners) for player in range(players))
         return Result(task, tuple(position.scores()), shares, NOBODY, "", tuple(moves), rounded(seconds))
 
     def _timed(self, asked: int, call: Callable[..., T], *arguments: Any) -> tuple[T, float]:
-        """What an agent's `call` returns, and the seconds it took.
+        """Make an agent's `call`, and return its answer and the seconds it took.
 
         Raises:
-            ForfeitError: it raised, or took too long.
+            ForfeitError: the call raised an exception, or took too long.
         """
         self.clock.start(asked)
         try:
             answer = call(*arguments)
-        except BaseException as error:  # whatever the code of an agent raises, SystemExit too
+        except BaseException as error:  # an agent's code can raise anything, SystemExit too
             raise ForfeitError(described(error)) from error
         finally:
             seconds = self.clock.stop()
@@ -291,12 +292,12 @@ class Referee:
         """Take the action that an agent answered with.
 
         Raises:
-            ForfeitError: it is none, or not a legal one.
+            ForfeitError: the answer is not an action, or not a legal one.
         """
         last = self.setting.variant.game.num_actions - 1
         try:
             action = operator.index(answer)
-        except BaseException as error:  # an answer is an object of the agent's: it may do anything
+        except BaseException as error:  # an answer is the agent's own object, which may do anything
             raise ForfeitError(f"answered with {type(answer).__name__}, not with the number of an action") from error
         if isinstance(answer, bool) or not 0 <= action <= last:
             raise ForfeitError(shortened(f"answered with {shown_as(answer)}; actions are 0 to {last}"))

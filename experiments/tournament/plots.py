@@ -1,4 +1,4 @@
-"""Pictures of a tournament: ratings with intervals, score distributions, seat advantage (needs matplotlib)."""
+"""Draws pictures of a tournament: ratings with intervals, score distributions, seat advantage (needs matplotlib)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ except ImportError as error:
 
 DOTS_PER_INCH = 120
 COLOUR, LIGHT = "#1f5a8a", "#9dc3e0"
-BARS = 60  #: of a histogram
+BARS = 60  #: a histogram has about this many bars at most
 
 
 def draw(outcome: Outcome, folder: Path, title: str) -> list[Path]:
@@ -38,7 +38,7 @@ def draw(outcome: Outcome, folder: Path, title: str) -> list[Path]:
 
 
 def ratings(outcome: Outcome, title: str) -> Any:
-    """Each agent's rating and its interval, the best at the top."""
+    """Draw each agent's rating and its interval, with the best agent at the top."""
     figure = Figure(figsize=(7, 1.6 + 0.4 * len(outcome.lines)), layout="constrained")
     axes = figure.subplots()
     intervals = [Interval(line.rating, line.rating_low, line.rating_high) for line in outcome.lines]
@@ -49,7 +49,7 @@ def ratings(outcome: Outcome, title: str) -> Any:
 
 
 def scores(outcome: Outcome, title: str) -> Any:
-    """How each agent's scores are distributed, one histogram below the other, with the mean."""
+    """Draw how each agent's scores are distributed, one histogram below the other, with the mean."""
     lines, played = outcome.lines, outcome.played
     figure = Figure(figsize=(7, 1.4 + 0.7 * len(lines)), layout="constrained")
     rows = figure.subplots(len(lines), sharex=True, squeeze=False)[:, 0]
@@ -78,7 +78,7 @@ def scores(outcome: Outcome, title: str) -> Any:
 
 
 def seats(outcome: Outcome, title: str) -> Any:
-    """What each seat is worth: its share of wins, and its advantage in points."""
+    """Draw what each seat is worth: its share of wins and its advantage in points."""
     players = len(outcome.ratings.seats)
     figure = Figure(figsize=(7, 1.6 + 0.35 * players), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
@@ -95,7 +95,7 @@ def seats(outcome: Outcome, title: str) -> Any:
 
 
 def _intervals(axes: Any, intervals: Sequence[Interval], labels: Sequence[str]) -> None:
-    """Dots with error bars, one below the other."""
+    """Draw dots with error bars, one below the other."""
     rows = np.arange(len(intervals))
     values = np.array([interval.value for interval in intervals])
     spread = [[value.value - value.low for value in intervals], [value.high - value.value for value in intervals]]

@@ -1,12 +1,12 @@
-"""The processes that play a tournament's games, and the watch over them.
+"""Starts the processes that play a tournament's games, and watches over them.
 
-A process plays one game at a time and reports it. Where an agent is not back in time, and be it in compiled code
-that never returns, its process is killed by its number, the agent forfeits, and a new process takes the place: no
-other game is touched. The same goes for an agent that ends the process it runs in.
+A process plays one game at a time and reports the result. If an agent does not answer in time, its process is killed,
+even if it hangs in compiled code. The agent forfeits, and a new process takes the place of the old one. No other game
+is touched. The same happens if an agent ends the process that it runs in.
 
-Processes are spawned, not forked (numba's and BLAS's threads don't survive a fork), with one thread for BLAS each.
-The first one makes and starts every agent before the others begin: errors come before any game, and whatever has
-to be compiled is compiled once.
+Processes are spawned, not forked, because threads of numba and BLAS don't survive a fork. Each process uses one thread
+for BLAS. The first process makes and starts every agent before the others begin. So errors come before any game, and
+everything is compiled only once.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.game import States, Variant
 from siberia_experiments.tournament.game import NOBODY, Clock, Referee, Result, Setting, Task, forfeited, over_time
 
-GRACE = 0.5  #: seconds after its time in which an agent can still come back by itself, and forfeit all the same
-START_SECONDS = 60.0  #: time for making and starting an agent before the first game, if a move hasn't more
-LOOK_SECONDS = 0.05  #: between two looks at the clocks
-DEATHS = 3  #: times that a process may end while no agent is asked
+GRACE = 0.5  #: seconds after its time in which an agent can still return by itself; it forfeits all the same
+START_SECONDS = 60.0  #: least time limit for making and starting an agent before the first game
+LOOK_SECONDS = 0.05  #: seconds between two looks at the clocks
+DEATHS = 3  #: the tournament stops when processes have ended this many times while no agent was asked
 
-# What a process is at, in place of the number of a game.
+# What a process is doing, in place of the number of a game.
 CHECKING, WARMING_UP = -1, -2
 READY = "ready"
 
@@ -51,17 +51,17 @@ _spawning = get_context("spawn")
 
 
 def serve(connection: Connection, setting: Setting, desk: Any, memory: Any, cold: frozenset[int], parent: int) -> None:
-    """Check the agents, say `READY` (or send the error), then play each task received until there are no more.
+    """Check the agents, send `READY` or the error, and then play each task that arrives until no more come.
 
     Args:
-        connection: to the process that watches.
-        setting: the tournament's.
+        connection: connection to the watching process.
+        setting: the tournament's setting.
         desk: the clock's shared memory.
         memory: shared bytes for one state.
-        cold: agents that are not to be asked for a move beforehand.
-        parent: number of the process that watches.
+        cold: agents that must not be asked for a move beforehand.
+        parent: number of the watching process.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that watches
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the watching process handles Ctrl-C
     _end_with(parent)
     clock = Clock(desk)
     referee = Referee(setting, clock, shared_states(setting.variant, memory))
@@ -78,19 +78,19 @@ def serve(connection: Connection, setting: Setting, desk: Any, memory: Any, cold
     except SiberiaError as error:
         connection.send(ConfigurationError(str(error)))
     except (EOFError, BrokenPipeError):
-        pass  # the process that watches is done, or was ended
+        pass  # the watching process is done, or was ended
 
 
 def _end_with(parent: int) -> None:
-    """Have the system end this process when its parent ends, even in the middle of compiled code."""
+    """Make the system end this process when its parent ends, even in the middle of compiled code."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended already
+    if os.getppid() != parent:  # the parent has ended already
         os._exit(0)
 
 
 def shared_states(variant: Variant, memory: Any) -> States:
-    """An array of one state in shared memory."""
+    """Return an array of one state in shared memory."""
     return np.frombuffer(memory, variant.game.state_dtype)
 
 
@@ -98,11 +98,11 @@ def shared_states(variant: Variant, memory: Any) -> States:
 
 
 class Worker:
-    """One process, as the process that watches sees it.
+    """One process that plays games, as the watching process sees it.
 
     Attributes:
-        task: the game it plays, None while it has none.
-        ready: whether its agents have been checked.
+        task: the game that the process plays; None while it has none.
+        ready: whether the process has checked its agents.
     """
 
     def __init__(self, setting: Setting, cold: Iterable[int]) -> None:
@@ -122,27 +122,27 @@ class Worker:
         theirs.close()
 
     def give(self, task: Task) -> None:
-        """Have a game played."""
+        """Give the process a game to play."""
         self.task = task
         self.desk[Clock.GAME] = task.game
-        with suppress(BrokenPipeError):  # it has just ended: `receive` will find out
+        with suppress(BrokenPipeError):  # the process has just ended; `receive` will find out
             self.connection.send(task)
 
     def overdue(self) -> bool:
-        """Whether an agent is not back in time."""
+        """Whether an agent has not answered in time."""
         since = self.desk[Clock.SINCE]
         limit = self.setting.move_seconds
         if self.desk[Clock.GAME] == CHECKING:
             limit = max(limit, START_SECONDS)
-        # The same start twice: what was read in between belongs to it.
+        # If the start is the same both times, what was read in between belongs to it.
         return since > 0 and monotonic() - since > limit + GRACE and self.desk[Clock.SINCE] == since
 
     def asked(self) -> int:
-        """The seat that is asked for a move (the number of the agent, before the games), or `NOBODY`."""
+        """The seat that is asked for a move, or `NOBODY`. Before the games, it is the number of the agent instead."""
         return int(self.desk[Clock.ASKED])
 
     def receive(self) -> Result | None:
-        """The result that has come, if it is one and not the first sign of life.
+        """Receive a message. Return the result of a game, or None if the message only says that the process is ready.
 
         Raises:
             ConfigurationError: the process could not make its agents.
@@ -155,7 +155,7 @@ class Worker:
         return message if isinstance(message, Result) else None
 
     def ending(self) -> str:
-        """How the process ended."""
+        """Say how the process ended."""
         code = self.process.exitcode
         if code is not None and code < 0:
             return f"its process was ended by {signal.Signals(-code).name}"
@@ -167,7 +167,7 @@ class Worker:
         self.process.join()
 
     def close(self) -> None:
-        """End the process and let go of everything."""
+        """End the process and free everything that belongs to it."""
         self.kill()
         self.connection.close()
         self.process.close()
@@ -175,7 +175,7 @@ class Worker:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Processes started meanwhile use one thread for linear algebra: there are enough processes."""
+    """Let processes that start meanwhile use one thread for linear algebra, because there are enough processes."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
@@ -189,10 +189,10 @@ def _one_thread() -> Iterator[None]:
 
 
 class Workers:
-    """Up to `jobs` processes; as a context, they end with it.
+    """Up to `jobs` processes. Used as a context manager, they end with the context.
 
     Raises:
-        ConfigurationError: on entering, an agent can't be made or started.
+        ConfigurationError: on entering the context, an agent can't be made or started.
     """
 
     def __init__(self, setting: Setting, jobs: int) -> None:
@@ -205,10 +205,10 @@ class Workers:
     def __enter__(self) -> Workers:
         for spec in self.setting.specs:
             try:
-                make_agent(spec)  # a wrong name is found out without waiting for a process
+                make_agent(spec)  # finds a wrong name without waiting for a process
             except SiberiaError:
                 raise
-            except Exception:  # whatever the code of an agent raises is told by the process
+            except Exception:  # an agent's code can raise anything; the process reports it
                 break
         self._start()
         try:
@@ -231,10 +231,10 @@ class Workers:
             self._workers.pop().close()
 
     def play(self, tasks: Iterable[Task]) -> Iterator[Result]:
-        """Play games at the same time, and give each result as it comes.
+        """Play games at the same time, and yield each result as it comes.
 
         Raises:
-            ConfigurationError: an agent can't be made any more, or processes end for no reason that can be seen.
+            ConfigurationError: an agent can no longer be made, or processes end without a visible reason.
         """
         waiting = deque(tasks)
         while len(self._workers) < min(self.jobs, len(waiting)):
@@ -256,7 +256,7 @@ class Workers:
         self._workers.append(Worker(self.setting, self._cold))
 
     def _look(self) -> Iterator[Result | Task]:
-        """Wait a moment; give every game that has ended, and every one that has to be played again."""
+        """Wait a moment. Yield the result of every game that has ended, and every game that must be played again."""
         wait([worker.connection for worker in self._workers], LOOK_SECONDS)
         for number, worker in enumerate(self._workers):
             asked, reason = NOBODY, ""
@@ -267,7 +267,7 @@ class Workers:
                 continue
             outcome: Result | Task | None
             try:
-                outcome = worker.receive()  # of an agent that came back at the last moment, too
+                outcome = worker.receive()  # the result may be of an agent that returned at the last moment
             except (EOFError, OSError):
                 worker.process.join()
                 if not reason:
@@ -280,7 +280,7 @@ class Workers:
                 yield outcome
 
     def _broken_off(self, worker: Worker, asked: int, reason: str) -> Result | Task | None:
-        """What becomes of the game whose process ended while `asked` was to answer.
+        """Decide what becomes of a game whose process ended while `asked` had to answer.
 
         Raises:
             ConfigurationError: an agent could not even be started, or processes end again and again.

@@ -1,19 +1,19 @@
-"""Ratings from games of any number of players: a Plackett-Luce fit with seat terms, shared places and intervals.
+"""Rates agents from games of any number of players: a Plackett-Luce fit with seat terms, shared places and intervals.
 
-A ranking is read from the top: each place is a choice among those who are not placed yet (Luce 1959, Plackett
-1975). Shared places follow Davidson and Luce (Firth, Kosmidis and Turner 2019, "Davidson-Luce model for
-multi-item choice with ties"): the set T of t players is chosen with weight d_t * (product of their strengths)^(1/t),
-d_1 = 1, so that equals share places most often, and who wins more often than whom does not depend on the ties. A
-player's log-strength is its agent's plus its seat's. All of it is linear in the logarithms, so the likelihood is
-concave and Newton's method finds its maximum.
+A ranking is read from the top. Each place is a choice among the players that are not placed yet (Luce 1959, Plackett
+1975). Shared places follow Davidson and Luce (Firth, Kosmidis and Turner 2019, "Davidson-Luce model for multi-item
+choice with ties"): the set T of t players is chosen with weight d_t * (product of their strengths)^(1/t), with d_1 = 1.
+So equal players share places most often, and the ties don't affect which player wins more often than which. A player's
+log-strength is its agent's plus its seat's. Everything is linear in the logarithms, so the likelihood is concave and
+Newton's method finds its maximum.
 
-Perfect records would have infinite ratings. Half a win each way is therefore added for every pair of agents, every
-pair of seats and every kind of tie (as good as Jeffreys' prior, which takes the first-order bias away: Firth 1993).
-Against hundreds of games that is little; a perfect record's rating says no more than "at least so much".
+Perfect records would have infinite ratings. So half a win each way is added for every pair of agents, every pair of
+seats and every kind of tie (as good as Jeffreys' prior, which removes the first-order bias: Firth 1993). Against
+hundreds of games that is little. The rating of a perfect record only says "at least this much".
 
-Intervals are Bayesian bootstraps (Rubin 1981) over deals, as games of one deal are alike: each deal gets a weight
-drawn from Exp(1), each added half win one from Gamma(1/2), and the fit is repeated. With two agents and independent
-games that is Jeffreys' interval of a proportion, good for perfect records too.
+Intervals are Bayesian bootstraps (Rubin 1981) over deals, because games of one deal are alike. Each deal gets a weight
+drawn from Exp(1), each added half win gets one from Gamma(1/2), and the fit is repeated. With two agents and
+independent games, this is Jeffreys' interval of a proportion, which works for perfect records too.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from numpy.typing import NDArray
 
 from siberia_experiments.match import Interval
 
-POINTS = 400 / log(10)  #: points a unit of log-strength: 400 points are odds of 10 to 1 between two players
-LEVEL = 1000.0  #: the anchor's rating; without an anchor the mean
-ADDED = 0.5  #: wins each way that every pair is given
+POINTS = 400 / log(10)  #: points for each unit of log-strength; 400 points are odds of 10 to 1 between two players
+LEVEL = 1000.0  #: the anchor's rating, or the mean rating without an anchor
+ADDED = 0.5  #: wins added each way for every pair
 RESAMPLES = 1000
-STEPS = 100  #: of Newton's method, at most
-HALVINGS = 30  #: of one such step
-CLOSE = 1e-5  #: a step in log-strength that ends the search: two thousandths of a point
-SHRINKING = 0.5  #: a step longer than this part of the last one asks for a new curvature
-ROUNDING = 1e-12  #: part of a log-likelihood that is lost in summing it
+STEPS = 100  #: most steps of Newton's method
+HALVINGS = 30  #: most halvings of one step
+CLOSE = 1e-5  #: a step in log-strength that ends the search, two thousandths of a point
+SHRINKING = 0.5  #: a step longer than this share of the last one needs a new curvature
+ROUNDING = 1e-12  #: share of a log-likelihood that is lost in summing it
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """What a fit gives, in points: 400 more are odds of 10 to 1 against one other player, shared places aside.
+    """The result of a fit, in points. 400 points more are odds of 10 to 1 against one other player, without ties.
 
     Attributes:
         agents: each agent's rating.
@@ -54,18 +54,18 @@ class Ratings:
 
 @dataclass(frozen=True)
 class _Choices:
-    """The choices that rankings consist of, each different one once. R alternatives, F parameters, C choice sets.
+    """The choices that make up rankings, each different one once. R alternatives, F parameters, C choice sets.
 
     Attributes:
-        features: float64 [R, F]: the logarithm of an alternative's weight is the product with the parameters.
+        features: float64 [R, F]; its product with the parameters is the logarithm of each alternative's weight.
         starts: int64 [C], the first alternative of each choice set.
         owner: int64 [R], the choice set of each alternative.
-        level: float64 [F, F], 1 where both are agents or both are seats: a constant added to all of them changes
-            nothing, and this curvature keeps Newton's method from drifting there.
-        added: the last so many alternatives are those of the added half wins.
+        level: float64 [F, F], 1 if both parameters are agents or both are seats. A constant added to all agents or all
+            seats changes nothing, and this curvature keeps Newton's method from drifting in that direction.
+        added: how many alternatives belong to the added half wins; they come last.
         taken: int64 [N], the alternative that each place of each game took.
         deal: int64 [N], the number of its deal, from 0 up.
-        deals: how many deals.
+        deals: number of deals.
     """
 
     features: NDArray[np.float64]
@@ -78,17 +78,17 @@ class _Choices:
     deals: int
 
     def counts(self, deal_weights: NDArray[np.float64], added: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How often each alternative was taken: float64 [R], with weights for deals and for the added half wins."""
+        """How often each alternative was taken, weighted by deals and by the added half wins: float64 [R]."""
         played = np.bincount(self.taken, deal_weights[self.deal], len(self.features) - self.added)
         return np.concatenate([played, added])
 
 
 def places(scores: NDArray[np.int64], forfeit: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Each seat's place, 0 for the best, equal scores sharing one: int64 [G, P].
+    """Find each seat's place, 0 for the best; equal scores share a place: int64 [G, P].
 
     Args:
         scores: int64 [G, P].
-        forfeit: bool [G, P]; who forfeits comes last, and the others of that game share the first place.
+        forfeit: bool [G, P]; a seat that forfeits comes last, and the other seats of its game share the first place.
     """
     standing = np.where(forfeit.any(axis=1, keepdims=True), np.where(forfeit, -1, 0), scores)
     return (standing[:, None, :] > standing[:, :, None]).sum(axis=2)
@@ -109,12 +109,12 @@ def rate(
     Args:
         entrant: int64 [G, P], which agent sat in each seat.
         place: int64 [G, P], see `places`.
-        deal: int64 [G]; games of one deal are resampled together.
-        agents: how many agents there are.
-        anchor: the agent whose rating is 1000; None: the mean is.
-        resamples: bootstrap resamples.
-        seed: of the resampling.
-        progress: called with 1 after each fit, `resamples` + 1 times.
+        deal: int64 [G], the deal of each game; games of one deal are resampled together.
+        agents: number of agents.
+        anchor: the agent whose rating is 1000. None: the mean rating is 1000.
+        resamples: number of bootstrap resamples.
+        seed: seed of the resampling.
+        progress: called with 1 after each fit, `resamples` + 1 times in all.
     """
     choices = _choices(entrant, place, deal, agents)
     players, features = entrant.shape[1], choices.features.shape[1]
@@ -133,7 +133,7 @@ def rate(
         if number:
             weights = random.exponential(size=choices.deals)
             counts = choices.counts(weights, random.gamma(ADDED, size=choices.added))
-            counts *= choices.deals / weights.sum()  # changes no fit, and leaves the curvature of the same size
+            counts *= choices.deals / weights.sum()  # changes no fit, and keeps the size of the curvature
             resampled.append(in_points(_maximum(choices, counts, best, curvature)[0]))
         if progress is not None:
             progress(1)
@@ -143,7 +143,7 @@ def rate(
 
 
 def _choices(entrant: NDArray[np.int64], place: NDArray[np.int64], deal: NDArray[np.int64], agents: int) -> _Choices:
-    """Take rankings apart into choices. Sets of seats are bit masks."""
+    """Split rankings into choices. Sets of seats are bit masks."""
     players = entrant.shape[1]
     bits = 1 << np.arange(players)
     subsets = [[seat for seat in range(players) if mask >> seat & 1] for mask in range(1 << players)]
@@ -213,10 +213,10 @@ def _maximum(
     parameters: NDArray[np.float64],
     curvature: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The parameters of the highest likelihood, float64 [F], and the curvature there, float64 [F, F].
+    """Find the parameters of the highest likelihood, float64 [F], and the curvature there, float64 [F, F].
 
-    Newton's method from `parameters`. A `curvature` from nearby may be given; the same one serves for several steps
-    as long as they shrink fast, for it takes most of the time.
+    Newton's method starts from `parameters`. A `curvature` from nearby may be given. Finding the curvature takes most
+    of the time, so the same one serves for several steps as long as they shrink fast.
     """
     features, starts, owner = choices.features, choices.starts, choices.owner
     together = np.add.reduceat(counts, starts)

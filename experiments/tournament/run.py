@@ -1,9 +1,9 @@
-"""Agents against each other in every line-up and seat order: `siberia tournament card --agents random,greedy`.
+"""Plays agents against each other in every line-up and seat order: `siberia tournament card --agents random,greedy`.
 
-A *line-up* is a choice of agents for the seats: with more agents than seats, every combination of different ones;
-with fewer, every way to give each agent at least one seat. A *block* is one deal, played by one line-up in all its
-seat orders: nobody is luckier than another in the cards, or in the seat. Line-ups take turns, so that all agents
-play about equally many games however many blocks there are.
+A *line-up* is a choice of agents for the seats. With at least as many agents as seats, it is a combination of different
+agents. With fewer agents, agents repeat, and each has at least one seat. A *block* is one deal that one line-up plays
+in all its seat orders, so neither cards nor seats favour an agent. Line-ups take turns, so that all agents play about
+equally many games however many blocks there are.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LineUp = tuple[int, ...]
 
 
 def line_ups(agents: int, players: int) -> list[LineUp]:
-    """Every line-up of `agents` agents over `players` seats, in an order in which all agents come up evenly."""
+    """List every line-up of `agents` agents over `players` seats, in an order in which all agents come up evenly."""
     if agents >= players:
         found = list(combinations(range(agents), players))
     else:
@@ -54,15 +54,15 @@ def line_ups(agents: int, players: int) -> list[LineUp]:
 
 
 class Schedule:
-    """Which game has which number: block after block, each line-up's in turn, a block's seat orders in order.
+    """Assigns a number to every game. Blocks follow one another, line-ups take turns, and seat orders are in order.
 
     Attributes:
-        blocks: how many; each has a deal of its own, with the same number.
-        games: how many.
+        blocks: number of blocks. Each block has its own deal, with the same number.
+        games: number of games.
     """
 
     def __init__(self, agents: int, players: int, games: int) -> None:
-        """The smallest schedule of whole blocks with at least `games` games."""
+        """Make the smallest schedule of whole blocks with at least `games` games."""
         self._orders = [sorted(set(permutations(line_up))) for line_up in line_ups(agents, players)]
         self._starts = np.cumsum([0, *(len(orders) for orders in self._orders)]).tolist()
         rounds, rest = divmod(games, self._starts[-1])
@@ -71,10 +71,10 @@ class Schedule:
         self.games = rounds * self._starts[-1] + self._starts[part]
 
     def task(self, game: int) -> Task:
-        """Game number `game`.
+        """Return game number `game`.
 
         Raises:
-            IndexError: there is none.
+            IndexError: there is no such game.
         """
         if not 0 <= game < self.games:
             raise IndexError(game)
@@ -86,13 +86,13 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a tournament gave.
+    """The outcome of a tournament.
 
     Attributes:
-        played: its games.
-        results: the same, one by one, in order.
-        ratings: the fit, by agent and seat.
-        lines: the summary, the highest rating first.
+        played: the games as arrays.
+        results: the same games one by one, in order.
+        ratings: the fitted ratings, by agent and seat.
+        lines: the summary, with the highest rating first.
     """
 
     played: Played
@@ -108,7 +108,7 @@ class Tournament:
         setting: what all games have in common.
         schedule: which games are played.
         folder: where everything is written.
-        asked: games that were asked for; `schedule` has whole blocks.
+        asked: number of games that the user asked for; `schedule` rounds it up to whole blocks.
     """
 
     def __init__(
@@ -120,18 +120,18 @@ class Tournament:
         seed: int = 0,
         move_seconds: float = 60.0,
     ) -> None:
-        """Set up a tournament; nothing is played or written yet.
+        """Set up a tournament. Nothing is played or written yet.
 
         Args:
             variant: the game, with its players, rules and components.
             specs: the agents, at least 2 different ones (`siberia_agents.registry.make_agent`).
-            games: how many at least.
-            folder: where everything is written; one with the same settings is gone on with.
+            games: least number of games.
+            folder: where everything is written. A tournament with the same settings in it is continued.
             seed: decides everything that is random.
-            move_seconds: time for a move; who takes longer forfeits the game.
+            move_seconds: time limit for a move; an agent that takes longer forfeits the game.
 
         Raises:
-            ConfigurationError: one of these is not to be had.
+            ConfigurationError: an argument is invalid.
         """
         for spec in specs:
             if specs.count(spec) > 1:
@@ -151,7 +151,7 @@ class Tournament:
         self.asked = games
 
     def settings(self) -> dict[str, Any]:
-        """What the folder's `settings.json` holds: all that the games depend on."""
+        """The contents of the folder's `settings.json`: everything that the games depend on."""
         variant = self.setting.variant
         settings = {
             "format": FORMAT,
@@ -176,18 +176,18 @@ class Tournament:
         """
         if jobs < 1:
             raise ConfigurationError(f"jobs: {jobs}; at least 1")
-        digests = self.digests()  # before any process makes the agents from their files
+        digests = self.digests()  # taken before any process makes the agents from their files
         if (self.folder / SETTINGS).exists():
             ledger = self._ledger(digests)
             try:
                 if ledger.changes or len(ledger.results) < self.schedule.games:
-                    with Workers(self.setting, jobs) as workers:  # first: a changed agent may be one that can't start
+                    with Workers(self.setting, jobs) as workers:  # first, since a changed agent may not start
                         self._drop_changed(ledger)
                         self._play(ledger, workers, digests)
                 return self._sum_up(ledger, resamples)
             finally:
                 ledger.close()
-        with Workers(self.setting, jobs) as workers:  # first: nothing is written for agents that can't be started
+        with Workers(self.setting, jobs) as workers:  # first, so that agents that can't start leave no files
             ledger = self._ledger(digests)
             try:
                 self._play(ledger, workers, digests)
@@ -197,7 +197,7 @@ class Tournament:
                 ledger.close()
 
     def digests(self) -> dict[str, Digests]:
-        """The files that the agents play from, as they are now.
+        """Digest the files that the agents play from, as they are now.
 
         Raises:
             ConfigurationError: there is no such agent, or one of its files can't be read.
@@ -232,7 +232,7 @@ class Tournament:
         self._tell_unsteady(digests)
 
     def _tell_unsteady(self, before: Mapping[str, Digests]) -> None:
-        """Say which agents' files have changed while the games were played: nobody knows which game had which file."""
+        """Report agents whose files changed while games were played: nobody knows which game had which file."""
         for spec in self.setting.specs:
             try:
                 files = changed_files(before[spec], digests_of([spec], self.setting.variant)[spec])
@@ -256,7 +256,7 @@ class Tournament:
 
 
 def rounding(tournament: Tournament) -> str:
-    """How many games are played, and why more than asked for."""
+    """Say how many games are played, and why there are more than the user asked for."""
     games, blocks = tournament.schedule.games, tournament.schedule.blocks
     more = "" if games == tournament.asked else f" ({tournament.asked} asked for, rounded up to whole deals)"
     return f"{games} games{more}: {blocks} deals, each in all seat orders of its line-up"

@@ -1,11 +1,13 @@
-"""A tournament's folder: what was asked for, and every game that was played, each written at once or not at all.
+"""A tournament's folder: the settings, and every game that was played. A game is written whole or not at all.
 
-`settings.json` says what is played; a folder is only gone on with under the same settings. `games.csv` has a row a
-seat, `moves.csv` the time that moves took, `forfeits.csv` the reasons. A game counts when its rows stand in
-`games.csv`, which is written last: what a kill leaves of a game that is not complete there is dropped.
+`settings.json` says what is played. A tournament only continues under the same settings. `games.csv` has a row for
+each seat, `moves.csv` has the time that moves took, `forfeits.csv` has the reasons for forfeits. A game counts when its
+rows stand in `games.csv`, which is written last. If a kill leaves a game that is not complete there, its rows are
+dropped.
 
-`agents.json` has digests of the files that the agents played from in these games. Where a file has changed, the games
-of its agent are dropped before the new digest is written: a kill in between repeats that, and loses nothing else.
+`agents.json` has digests of the files that the agents played from in these games. If a file has changed, the games of
+its agent are dropped before the new digest is written. After a kill in between, the next run drops them again, and
+nothing else is lost.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ COLUMNS = {
     FORFEITS: ("game", "seat", "agent", "reason"),
 }
 
-LONGEST_SETTING = 80  #: characters of a setting that an error message shows
+LONGEST_SETTING = 80  #: most characters of a setting that an error message shows
 
 Row = list[str]
 
@@ -46,9 +48,9 @@ class Ledger:
     """The folder of one tournament, held by one process at a time.
 
     Attributes:
-        folder: where it is.
-        results: every game that is in it, by number.
-        changes: agents that have changed since their games in it were played, with the files that differ.
+        folder: where the folder is.
+        results: every game in the folder, by number.
+        changes: agents that have changed since their games were played, with the files that differ.
     """
 
     def __init__(
@@ -63,16 +65,16 @@ class Ledger:
         """Open `folder`, or make it.
 
         Args:
-            folder: where.
+            folder: where the folder is.
             settings: what is played, as JSON has it.
             specs: the agents, by number.
-            players: how many seats a game has.
-            task: the game of a number; `IndexError` if there is none.
-            digests: of the files that each agent plays from now.
+            players: number of seats in a game.
+            task: returns the game of a number; raises `IndexError` if there is no such game.
+            digests: digests of the files that each agent plays from now.
 
         Raises:
-            ConfigurationError: it can't be written, is in use, holds a tournament with other settings, is damaged, or
-                doesn't say what files its agents played from.
+            ConfigurationError: the folder can't be written, is in use, holds a tournament with other settings, is
+                damaged, or doesn't say which files its agents played from.
         """
         self.folder = folder
         self.specs = specs
@@ -94,16 +96,16 @@ class Ledger:
             raise
 
     def close(self) -> None:
-        """Let other processes have the folder."""
+        """Release the folder for other processes."""
         for file in (*self._files.values(), self._lock):
             os.close(file)
         self._files = {}
 
     def add(self, result: Result) -> None:
-        """Write down a game.
+        """Write a game into the folder.
 
         Raises:
-            ConfigurationError: it can't be written.
+            ConfigurationError: the folder can't be written.
         """
         rows = self._rows(result)
         try:
@@ -115,10 +117,10 @@ class Ledger:
         self.results[result.task.game] = result
 
     def drop_changed(self) -> dict[str, int]:
-        """Drop the games of the agents in `changes`, and what was made from them; how many games each agent loses.
+        """Drop the games of the agents in `changes` and what was made from them; return how many each agent loses.
 
         Raises:
-            ConfigurationError: it can't be written.
+            ConfigurationError: the folder can't be written.
         """
         lost: dict[str, int] = {}
         for spec in self.changes:
@@ -137,19 +139,19 @@ class Ledger:
         return lost
 
     def finish(self) -> None:
-        """Put the rows in the order of the games, which may have ended in another one.
+        """Put the rows in the order of the games, which may have ended in another order.
 
         Raises:
-            ConfigurationError: it can't be written.
+            ConfigurationError: the folder can't be written.
         """
         self.results = dict(sorted(self.results.items()))
         self._rewrite(self.results.values())
 
     def write(self, name: str, text: str) -> None:
-        """Write the file `name`, as a whole.
+        """Write the file `name` as a whole or not at all.
 
         Raises:
-            ConfigurationError: it can't be written.
+            ConfigurationError: the folder can't be written.
         """
         temporary = self.folder / f".{name}.partial"
         if name in self._files:
@@ -180,9 +182,9 @@ class Ledger:
         self.write(AGENTS, json.dumps(self._digests, indent=1) + "\n")
 
     def _find_changes(self) -> dict[str, list[str]]:
-        """The agents that have changed since the folder's games, with the files that differ."""
+        """Find the agents that have changed since the folder's games, with the files that differ."""
         path = self.folder / AGENTS
-        if not path.exists():  # of a version of the suite that did not note it
+        if not path.exists():  # the folder is from a version of the suite that did not write it
             doubtful = [spec for spec in self.specs if self._digests[spec]]
             if doubtful and self.results:
                 raise ConfigurationError(
@@ -215,7 +217,7 @@ class Ledger:
             )
 
     def _read(self) -> dict[int, Result]:
-        """Every complete game of the folder, by number."""
+        """Read every complete game in the folder, by number."""
         rows = {name: self._read_rows(name) for name in COLUMNS}
         moves = {(row[0], row[1]): row for row in rows[MOVES]}
         reasons = {(row[0], row[1]): row[3] for row in rows[FORFEITS]}
@@ -233,7 +235,7 @@ class Ledger:
         return results
 
     def _read_rows(self, name: str) -> list[Row]:
-        """The complete rows of a file, without its header; none if it is not there."""
+        """Read the complete rows of a file, without its header; none if the file does not exist."""
         path = self.folder / name
         try:
             text = path.read_bytes().decode()
@@ -253,7 +255,10 @@ class Ledger:
     def _result(
         self, group: list[Row], moves: Mapping[tuple[str, str], Row], reasons: Mapping[tuple[str, str], str]
     ) -> Result:
-        """The game whose rows in `games.csv` are `group`; any error of parsing and looking up if there is none."""
+        """Read the game whose rows in `games.csv` are `group`.
+
+        Raises any error of parsing and looking up if the rows are not a game.
+        """
         task = self._task(int(group[0][0]))
         times = [moves[row[0], row[2]] for row in group]
         forfeit = next((int(row[2]) for row in group if row[6] == "1"), NOBODY)
@@ -268,7 +273,7 @@ class Ledger:
         )
 
     def _rows(self, result: Result) -> dict[str, list[Row]]:
-        """The rows of a game in each file."""
+        """Return the rows of a game in each file."""
         game, seats = str(result.task.game), range(self._players)
         agents = [self.specs[number] for number in result.task.seating]
         deal = str(result.task.deal)
@@ -290,12 +295,12 @@ class Ledger:
         }
 
     def _rewrite(self, results: Iterable[Result]) -> None:
-        """Have the files hold exactly `results`, all of which they hold already."""
+        """Reduce the files to exactly `results`, all of which they hold already."""
         rows: dict[str, list[Row]] = {name: [list(columns)] for name, columns in COLUMNS.items()}
         for result in results:
             for name, more in self._rows(result).items():
                 rows[name] += more
-        for name in (GAMES, MOVES, FORFEITS):  # no game that counts is without its other rows at any time
+        for name in (GAMES, MOVES, FORFEITS):  # in this order, a game that counts always has its other rows
             path, text = self.folder / name, as_csv(rows[name])
             if (name != FORFEITS or len(rows[name]) > 1 or path.exists()) and not (
                 path.exists() and path.read_bytes() == text.encode()
@@ -322,18 +327,18 @@ class Ledger:
 
 
 def as_csv(rows: Iterable[Iterable[str]]) -> str:
-    """Rows as a CSV file has them."""
+    """Write rows as the text of a CSV file."""
     text = StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
 def number(value: float) -> str:
-    """The shortest text that gives exactly `value` back."""
+    """The shortest text that reads back as exactly `value`."""
     return repr(value).removesuffix(".0")
 
 
 def told(value: Any) -> str:
-    """A setting in an error message."""
+    """A setting, as an error message shows it."""
     text = json.dumps(value)
     return text if len(text) <= LONGEST_SETTING else "others"

@@ -1,4 +1,4 @@
-"""What a tournament's games show: each agent's line of the summary, pairs, seats, forfeits."""
+"""Sums up a tournament's games: a summary line for each agent, pairs of agents, seats and forfeits."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from siberia_experiments.match import Interval, wilson
 from siberia_experiments.tournament.game import NOBODY, Result
 from siberia_experiments.tournament.ratings import RESAMPLES, Ratings, places, rate
 
-ANCHOR = "search:1000"  #: rated 1000 where it takes part
-INDEPENDENT = 2.0  #: degrees of freedom by which independent games count in the variance between deals
+ANCHOR = "search:1000"  #: this agent is rated 1000 if it takes part
+INDEPENDENT = 2.0  #: degrees of freedom for which independent games count in the variance between deals
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,16 @@ class Line:
     """A row of `summary.csv`.
 
     Attributes:
-        agent: its spec.
-        games: seats held in all games; two seats in one game count twice.
-        win_share: mean share of the win, ties and forfeits divided; 0 to 1.
-        win_low: of its 95% interval.
-        win_high: of its 95% interval.
-        mean_score: as people count it, over the games that were played to their end; nan if there is none.
-        rating: points (`siberia_experiments.tournament.ratings`).
-        rating_low: of its 95% interval.
-        rating_high: of its 95% interval.
-        ms_per_move: mean time for a decision, milliseconds; nan if there is none.
+        agent: the agent's spec.
+        games: number of seats that the agent held in all games; two seats in one game count twice.
+        win_share: mean share of the win, 0 to 1; ties and forfeits divide a win.
+        win_low: lower end of the win share's 95% interval.
+        win_high: upper end of the win share's 95% interval.
+        mean_score: mean score as people count it, over the games that were played to their end; nan if there are none.
+        rating: rating in points (`siberia_experiments.tournament.ratings`).
+        rating_low: lower end of the rating's 95% interval.
+        rating_high: upper end of the rating's 95% interval.
+        ms_per_move: mean time for a decision in milliseconds; nan if there are no decisions.
     """
 
     agent: str
@@ -46,7 +46,7 @@ class Line:
     ms_per_move: float
 
     def cells(self) -> list[str]:
-        """The row as it is written."""
+        """The cells of the row, as `summary.csv` has them."""
         digits = {"mean_score": 1, "rating": 2, "rating_low": 2, "rating_high": 2, "ms_per_move": 4}
         numbers = {name: getattr(self, name) for name in COLUMNS[2:]}
         return [
@@ -64,14 +64,14 @@ class Played:
     """The games of a tournament as arrays. G games, P seats, K agents.
 
     Attributes:
-        specs: the agents, K.
+        specs: the K agents.
         entrant: int64 [G, P], which agent sat in each seat.
-        deal: int64 [G].
-        scores: int64 [G, P], as people count them; of forfeited games as they stood.
-        win_shares: float64 [G, P].
-        forfeit: bool [G, P].
-        moves: int64 [G, P], decisions.
-        seconds: float64 [G, P].
+        deal: int64 [G], each game's deal.
+        scores: int64 [G, P], scores as people count them (`Game.score_unit`); in a forfeited game as they stood.
+        win_shares: float64 [G, P], each seat's share of the win.
+        forfeit: bool [G, P], whether the seat forfeited.
+        moves: int64 [G, P], number of decisions.
+        seconds: float64 [G, P], time that the decisions took.
     """
 
     specs: tuple[str, ...]
@@ -85,7 +85,7 @@ class Played:
 
     @classmethod
     def of(cls, specs: tuple[str, ...], results: Sequence[Result]) -> Played:
-        """The games `results`."""
+        """Put the games `results` into arrays."""
         return cls(
             specs=specs,
             entrant=np.array([result.task.seating for result in results], np.int64),
@@ -114,8 +114,8 @@ class Played:
     def win_share(self, chosen: NDArray[np.bool_]) -> Interval:
         """The share of wins of the `chosen` seats (bool [G, P]) with its 95% interval.
 
-        The interval is Wilson's for as many independent games as would give the variance found between deals: the
-        games of a deal, played in all seat orders, are not independent, and their mean varies less.
+        The games of a deal, played in all seat orders, are not independent, and their mean varies less. So the
+        interval is Wilson's for the number of independent games that would give the variance found between deals.
         """
         line_up = np.unique(np.sort(self.entrant, axis=1), axis=0, return_inverse=True)[1].ravel()
         deals, first, deal = np.unique(self.deal, return_index=True, return_inverse=True)
@@ -125,7 +125,10 @@ class Played:
         return wilson_of_deals(wins, games, line_up[first])
 
     def pairs(self) -> NDArray[np.float64]:
-        """How often the row's agent came out ahead of the column's, ties half: float64 [K, K], nan without games."""
+        """How often the row's agent came out ahead of the column's: float64 [K, K], nan without games.
+
+        A tie counts as half.
+        """
         agents, players = len(self.specs), self.entrant.shape[1]
         ahead, met = np.zeros((agents, agents)), np.zeros((agents, agents))
         place = self.place
@@ -139,7 +142,7 @@ class Played:
         return np.divide(ahead, met, out=np.full_like(ahead, np.nan), where=met > 0)
 
     def seat(self, number: int) -> Interval:
-        """The share of wins of a seat."""
+        """A seat's share of wins."""
         return self.win_share(np.broadcast_to(np.arange(self.entrant.shape[1]) == number, self.entrant.shape))
 
     def rate(self, seed: int = 0, progress: Callable[[int], None] | None = None, resamples: int = RESAMPLES) -> Ratings:
@@ -148,7 +151,7 @@ class Played:
         return rate(self.entrant, self.place, self.deal, len(self.specs), anchor, resamples, seed, progress)
 
     def summary(self, ratings: Ratings) -> list[Line]:
-        """A line for each agent, the highest rating first."""
+        """Make a summary line for each agent, with the highest rating first."""
         lines = []
         for number, (spec, rating) in enumerate(zip(self.specs, ratings.agents, strict=True)):
             own = self.entrant == number
@@ -171,15 +174,15 @@ class Played:
 
 
 def wilson_of_deals(wins: NDArray[Any], games: NDArray[Any], line_up: NDArray[np.int64]) -> Interval:
-    """A share of games with Wilson's interval, where games of one deal depend on each other.
+    """Return a share of wins with Wilson's interval, for games that depend on each other within a deal.
 
-    The variance is taken between deals of one line-up, about the mean of that line-up. As a few deals can agree by
-    chance, independent games count as `INDEPENDENT` further degrees of freedom; where there is no variance at all
-    (nothing but wins, or none), they are what is taken.
+    The variance is taken between deals of one line-up, about the mean of that line-up. A few deals can agree by
+    chance, so independent games count as `INDEPENDENT` further degrees of freedom. If there is no variance at all
+    (nothing but wins, or none), the interval is that of independent games.
 
     Args:
-        wins: float64 [D], by deal.
-        games: [D], by deal.
+        wins: float64 [D], wins in each deal.
+        games: [D], games in each deal.
         line_up: int64 [D], which agents played the deal.
     """
     total = float(games.sum())
@@ -202,7 +205,7 @@ def wilson_of_deals(wins: NDArray[Any], games: NDArray[Any], line_up: NDArray[np
 
 
 def first_reasons(results: Iterable[Result], specs: Sequence[str]) -> dict[str, tuple[int, str]]:
-    """How many games each agent forfeited, and why it did so first; only those that did."""
+    """For each agent that forfeited games, say how many, and the reason of the first forfeit."""
     found: dict[str, tuple[int, str]] = {}
     for result in results:
         if result.forfeit != NOBODY:

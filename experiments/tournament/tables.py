@@ -1,4 +1,4 @@
-"""What `siberia tournament` prints when all games are played: the summary, pairs, seats, forfeits."""
+"""The tables that `siberia tournament` prints when all games are played: summary, pairs, seats and forfeits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from siberia_experiments.tournament.summary import Line, first_reasons
 
 
 def tables(outcome: Outcome, title: str, game: Game) -> Iterator[RenderableType]:
-    """Everything there is to print, agents by rating, the highest first."""
+    """Yield everything to print, with agents in the order of their ratings, the highest first."""
     yield summary_table(outcome.lines, title, game)
     yield pairs_table(outcome)
     yield seats_table(outcome)
@@ -28,7 +28,7 @@ def tables(outcome: Outcome, title: str, game: Game) -> Iterator[RenderableType]
 
 
 def summary_table(lines: list[Line], title: str, game: Game) -> Table:
-    """The summary."""
+    """The table of the summary."""
     digits = max(game.score_digits, 0)
     table = new_table(title)
     table.add_column("agent")
@@ -46,7 +46,7 @@ def summary_table(lines: list[Line], title: str, game: Game) -> Table:
 
 
 def pairs_table(outcome: Outcome) -> Table:
-    """How often each agent came out ahead of each other one, ties half."""
+    """The table of how often each agent came out ahead of each other agent; a tie counts as half."""
     specs, share = outcome.played.specs, outcome.played.pairs()
     order = [specs.index(line.agent) for line in outcome.lines]
     table = new_table("Ahead of the other, % of their encounters")
@@ -60,7 +60,7 @@ def pairs_table(outcome: Outcome) -> Table:
 
 
 def seats_table(outcome: Outcome) -> Table:
-    """What a seat is worth, all agents sitting in it equally often."""
+    """The table of what a seat is worth if all agents sit in it equally often."""
     table = new_table("Seats")
     for heading in ("seat", "win share, 95%", "advantage in points, 95%"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -70,6 +70,6 @@ def seats_table(outcome: Outcome) -> Table:
 
 
 def points(interval: Interval, sign: str = "") -> str:
-    """`1234 [1200, 1260]`."""
+    """Points with their interval, such as `1234 [1200, 1260]`."""
     value, low, high = (f"{number:{sign}.0f}" for number in (interval.value, interval.low, interval.high))
     return f"{value} [{low}, {high}]"

@@ -1,1 +1,1 @@
-"""Training of policies by self-play, and what belongs to a run."""
+"""Training of policies by self-play, and all that belongs to a training run."""

@@ -1,18 +1,18 @@
-"""Models that outlive a change of the observation.
+"""Rewrites a model for a changed observation, so that it need not be trained again.
 
-`python -m siberia_experiments.training.carry_over card OLD.npz NEW.npz` makes a new file of an old one.
+`python -m siberia_experiments.training.carry_over card OLD.npz NEW.npz` makes a new file from an old one.
 
-A model file describes the observation it was trained on: the name, shape and unit of each block. From that and
-the blocks of today its first layers are written anew:
+A model file describes the observation that the model was trained on: the name, shape and unit of each block. From
+that and from the current blocks, the model's first layers are rewritten:
 
 - The weights of a number that still exists move to its new place. Blocks are matched by name, numbers by their
   index in the block.
-- Where a block has another unit, its weights are multiplied by the new unit over the old one.
-- A new number gets zero weights: the model takes no notice of it until it is trained further.
+- If a block has another unit, its weights are multiplied by the new unit over the old one.
+- A new number gets zero weights, so the model ignores it until it is trained further.
 - A number that no longer exists must have been constant. Its value, given with `--constant`, goes into the bias.
 
-The carried model gives the same logits and values as the old one wherever neither observation was clipped; a file
-in half precision stays so, and rounds what has changed to three digits.
+The rewritten model gives the same logits and values as the old one wherever neither observation was clipped. A file in
+half precision stays in half precision, and rounds what has changed to three digits.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from siberia_env.game import Game, find_game
 Number = tuple[str, tuple[int, ...]]
 
 _CONSTANT = re.compile(r"(\w+)\[(\d+(?:,\d+)*)\]=(.+)")
-_MOST_NAMES = 4  #: in an error message
+_MOST_NAMES = 4  #: most names that an error message lists
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a number lies in the flat vector, and the quantity that a value of 1 stands for."""
+    """Where a number lies in the flat vector (`index`), and the quantity that a value of 1 stands for (`unit`)."""
 
     index: int
     unit: float
@@ -49,7 +49,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Changes:
-    """How many numbers of an observation were carried over, and how."""
+    """How many numbers of an observation were carried over in each way."""
 
     moved: int
     rescaled: int
@@ -64,7 +64,7 @@ class Changes:
 
 
 def places(layout: Iterable[Sequence[Any]]) -> dict[Number, Place]:
-    """Where each number of a layout (`observation_layout`) lies, in the order of the vector."""
+    """Find where each number of a layout (`observation_layout`) lies, in the order of the vector."""
     found: dict[Number, Place] = {}
     for name, shape, unit, _ in layout:
         for index in np.ndindex(*shape):
@@ -73,7 +73,7 @@ def places(layout: Iterable[Sequence[Any]]) -> dict[Number, Place]:
 
 
 def name_of(number: Number) -> str:
-    """A number as it is written on the command line: `unseen_counters[20]`, `tiles[3,9]`."""
+    """A number in the form that the command line uses: `unseen_counters[20]`, `tiles[3,9]`."""
     block, index = number
     return f"{block}[{','.join(map(str, index))}]"
 
@@ -81,12 +81,12 @@ def name_of(number: Number) -> str:
 def carried_layers(
     layers: Layers, before: Mapping[Number, Place], after: Mapping[Number, Place], constants: Mapping[Number, float]
 ) -> Layers:
-    """A network with its first layer rewritten from the numbers `before` to those `after`.
+    """Rewrite the first layer of a network from the numbers `before` to the numbers `after`.
 
     Args:
         layers: the network.
-        before: the observation that it was trained on.
-        after: the observation that it will be given.
+        before: the observation that the network was trained on.
+        after: the observation that the network will be given.
         constants: for each number of `before` that is not in `after`, the value it always had.
     """
     (weight, bias), *others = layers
@@ -104,19 +104,19 @@ def carried_layers(
 def carry_over(
     game: Game, path: Path, layout: Any = None, constants: Mapping[Number, float] | None = None
 ) -> tuple[Model, bool, Changes]:
-    """The model at `path`, rewritten for the observation that `game` has now.
+    """Rewrite the model at `path` for the observation that `game` has now.
 
     Args:
-        game: the game the model is for.
+        game: the game that the model is for.
         path: the model's file.
-        layout: the blocks it was trained on (`observation_layout`), for a file that does not hold them.
+        layout: the blocks that the model was trained on (`observation_layout`), if its file does not hold them.
         constants: the value of each number that no longer exists.
 
     Returns:
         The model, whether its file stores half precision, and what has changed.
 
     Raises:
-        ModelError: the file can't be used, its layout is not known, or the constants are not those that are needed.
+        ModelError: the file can't be used, its layout is not known, or the constants are not the ones needed.
     """
     file = read_model_file(path, check_version=False)
     metadata, constants = file.metadata, constants or {}
@@ -153,10 +153,10 @@ def carry_over(
 
 
 def read_layout(path: Path) -> Any:
-    """The layout in a JSON file.
+    """Read the layout in a JSON file.
 
     Raises:
-        ModelError: there is none.
+        ModelError: the file can't be read, or is not JSON.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -165,10 +165,10 @@ def read_layout(path: Path) -> Any:
 
 
 def read_constant(text: str) -> tuple[Number, float]:
-    """A constant as the command line has it: `unseen_counters[20]=1`.
+    """Read a constant in the form that the command line uses: `unseen_counters[20]=1`.
 
     Raises:
-        ModelError: it is none.
+        ModelError: `text` is not a constant.
     """
     found = _CONSTANT.fullmatch(text)
     try:
@@ -181,7 +181,7 @@ def read_constant(text: str) -> tuple[Number, float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry one model over; return the exit status."""
+    """Rewrite one model, and return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m siberia_experiments.training.carry_over",
         description="Rewrite a model for the observation that the game has now.",

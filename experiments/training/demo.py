@@ -1,4 +1,4 @@
-"""`make demo`: from nothing to a trained opponent, measured, with everything it left behind in one folder."""
+"""`make demo` trains an opponent from nothing, measures it, and leaves all results in one folder."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from siberia_experiments.record_games import record_games
 from siberia_experiments.training.display import TrainingDisplay, next_lines
 from siberia_experiments.training.run import BASELINES, LOG_FOLDER, Training, TrainOptions, draw_curve
 
-EVALUATION_SEED = 1_000_000  # games that training has not been measured on
-MOVES_SHOWN = 3  # candidate moves in the annotated game
+EVALUATION_SEED = 1_000_000  # gives games that training was not measured on
+MOVES_SHOWN = 3  # candidate moves shown for each decision in the annotated game
 
 
 def demo(options: TrainOptions, folder: Path, games: int = 500) -> None:
     """Train, draw the learning curve, play `games` games against each baseline, and annotate one game.
 
-    What an earlier demo left in `folder` is replaced, its TensorBoard log included.
+    This replaces what an earlier demo left in `folder`, including its TensorBoard log.
     """
     earlier_logs = list((folder / LOG_FOLDER).glob("events.*"))
-    training = Training(options, folder)  # refuses what can't be trained before anything is replaced
+    training = Training(options, folder)  # refuses invalid options before anything is replaced
     for log in earlier_logs:
         log.unlink()
     follow(training)
@@ -43,14 +43,14 @@ def demo(options: TrainOptions, folder: Path, games: int = 500) -> None:
 
 
 def follow(training: Training) -> None:
-    """Carry a run to its end before the user's eyes, and draw its learning curve."""
+    """Run a training to its end, show its progress, and draw its learning curve."""
     options = training.options
     TrainingDisplay(f"{training.variant.game.title}, {options.num_players} players").show(training.run())
     draw_curve(training.curve, training.folder / "curve.png")
 
 
 def measure(variant: Variant, model: Model, games: int) -> None:
-    """Games against each baseline in all other seats, seats rotated."""
+    """Play the model against each baseline, which takes all other seats; the seats rotate."""
     rows = []
     for name in BASELINES:
         agents = alone_against(LearnedAgent(model), name, variant.num_players)
@@ -60,7 +60,7 @@ def measure(variant: Variant, model: Model, games: int) -> None:
 
 
 def annotate(variant: Variant, model: Model, folder: Path) -> None:
-    """Record one game against greedy; beside it a text with what the model expected and considered."""
+    """Record one game against greedy, and write a text with what the model expected and considered."""
     agents = alone_against(LearnedAgent(model), "greedy", variant.num_players)
     path = folder / "game.jsonl"
     record_games(variant, agents, 1, EVALUATION_SEED, path)

@@ -1,4 +1,4 @@
-"""What the command line shows while a training run goes on, and at its end."""
+"""What the command line shows during a training run and at its end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from siberia_experiments.training.run import Training
 
 
 class TrainingDisplay:
-    """A progress bar and a table that lives while a run goes on; plain lines where there is no terminal."""
+    """Shows a progress bar and a live table during a run, or plain lines if there is no terminal."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -58,7 +58,7 @@ class TrainingDisplay:
 
 
 def next_lines(training: Training) -> list[str]:
-    """What to do with the model of a finished run: commands for the games that it was trained for."""
+    """Say what to do with the model of a finished run: commands for the games that it was trained for."""
     options, model = training.options, training.model_path
     spec = spec_with_file("learned", model)
     if spec is None:

@@ -1,7 +1,7 @@
-"""Who sits at the training tables: the policy in training, its frozen past selves, and the baselines.
+"""Draws the players of training games: the policy in training, its frozen past selves, and the baselines.
 
-Opponents are drawn by what still beats the learner: prioritised fictitious self-play (Vinyals and others,
-"Grandmaster level in StarCraft II", 2019).
+Opponents that still win against the learner are drawn more often. This is prioritised fictitious self-play (Vinyals
+and others, "Grandmaster level in StarCraft II", 2019).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from siberia_experiments.training.sb3_ppo import LEARNER
 
 @dataclass(frozen=True)
 class Mix:
-    """Parts of the games in which the learner meets somebody else; the rest is pure self-play.
+    """The shares of games in which the learner meets other players. The rest is pure self-play.
 
     Attributes:
-        past: against frozen past selves.
-        baselines: against the baseline agents.
-        kept: how many past selves are kept; a newcomer takes the place of the one that is beaten most.
-        focus: opponents of a group are drawn with weight (1 - b) ** focus, b being the share of games in which the
-            learner ends ahead of them; 0 draws them evenly.
+        past: share of games against frozen past selves.
+        baselines: share of games against the baseline agents.
+        kept: how many past selves are kept. A new one replaces the one that is beaten most.
+        focus: opponents of a group are drawn with weight (1 - b) ** focus, where b is the share of games in which the
+            learner ends ahead of them. 0 draws them evenly.
     """
 
     past: float = 0.1
@@ -38,7 +38,7 @@ class Mix:
     focus: float = 2.0
 
     def check(self) -> None:
-        """Raise `ConfigurationError` for parts that can't be played by."""
+        """Raise `ConfigurationError` if a value is invalid."""
         if not (self.past >= 0 and self.baselines >= 0 and self.past + self.baselines <= 1):
             raise ConfigurationError(f"mix: {self}; the parts must be 0 or more and at most 1 together")
         if self.kept < 1:
@@ -47,20 +47,20 @@ class Mix:
             raise ConfigurationError(f"mix: {self}; the focus has to be 0 or more")
 
 
-MEMORY = 0.02  #: weight of a game in the running share of games in which an opponent is beaten
-LEAST_WEIGHT = 0.01  #: of an opponent that is always beaten, so that it is noticed when it no longer is
+MEMORY = 0.02  #: weight of one game in the running share of games in which the learner beats an opponent
+LEAST_WEIGHT = 0.01  #: least value of 1 - b in a weight, so that an opponent that is always beaten is still drawn
 
 
 class League:
     """Draws the holders of the seats (the `Seating` of `sb3_ppo`).
 
     In a game against others the learner holds one random seat, and each other seat goes to an opponent drawn
-    from the same group. Everything here is pickled with a checkpoint, streams of random choices included.
+    from the same group. A checkpoint pickles the whole object, including its streams of random choices.
 
     Attributes:
         holder: int64 [N, P], index into `opponents`, or `LEARNER`.
-        beaten: for each of `opponents`, a running share of games in which the learner ended ahead of it (a tie is
-            half a game).
+        beaten: for each of `opponents`, a running share of the games in which the learner ended ahead of it. A tie
+            counts as half a game.
     """
 
     def __init__(self, variant: Variant, games: int, baselines: Sequence[Agent], mix: Mix, seed: int) -> None:
@@ -77,11 +77,11 @@ class League:
 
     @property
     def opponents(self) -> list[Agent]:
-        """Everybody who may hold a seat: the baselines, then the past selves."""
+        """All agents that may hold a seat: the baselines, then the past selves."""
         return self.baselines + self.past
 
     def reseat(self, games: NDArray[np.int64], step: Step | None = None) -> None:
-        """Draw new holders for the seats of `games`; `step`, if given, has the results of the games that ended."""
+        """Draw new holders for the seats of `games`. If `step` is given, it has the results of the games that ended."""
         players, first_past = self.variant.num_players, len(self.baselines)
         groups = {"baselines": range(first_past), "past": range(first_past, len(self.opponents))}
         weights = {name: self.weights(group) for name, group in groups.items()}
@@ -101,7 +101,7 @@ class League:
             self.holder[game, seat] = LEARNER
 
     def weights(self, group: range) -> NDArray[np.float64]:
-        """How likely each opponent of `group` is drawn: the more, the less often it is beaten."""
+        """The probability of drawing each opponent of `group`. Opponents that still win are drawn more often."""
         weight = np.array([max(1 - self.beaten[number], LEAST_WEIGHT) ** self.mix.focus for number in group])
         return weight / weight.sum() if len(weight) else weight
 
@@ -115,11 +115,11 @@ class League:
             self.beaten[holder[seat]] += MEMORY * (float(ahead) - self.beaten[holder[seat]])
 
     def add_past(self, model: Model) -> None:
-        """Freeze the present policy as an opponent; it plays by likelihood, not always its best."""
+        """Add the current policy as a frozen opponent. It draws its actions by likelihood, not always the best one."""
         agent = LearnedAgent(model, temperature=1.0)
         agent.start(self.variant, int(self.random.integers(2**32)))
         if len(self.past) == self.mix.kept:
-            # Seats held by a later one pass to its successor: they are past selves all the same.
+            # Seats of later past selves pass to their successors. That does no harm, as all of them are past selves.
             first_past = len(self.baselines)
             leaving = int(np.argmax(self.beaten[first_past:]))
             del self.past[leaving], self.beaten[first_past + leaving]

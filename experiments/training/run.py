@@ -1,12 +1,12 @@
 """Self-play training with MaskablePPO: `siberia train card --minutes 30 --out runs/mine`.
 
-One run is one folder: `model.npz` (the policy, for the agent `learned`), `checkpoint.pt` (everything a resumed
-run needs), `curve.csv` and `curve.png` (win rates over time), `tensorboard/`, and where the user gave component
-tables, `model.components.json` with them. A checkpoint is written as a whole or not at all, so a killed run loses
-no more than what came after the last one.
+One run is one folder. It holds `model.npz` (the policy, for the agent `learned`), `checkpoint.pt` (everything that a
+resumed run needs), `curve.csv` and `curve.png` (win rates over time), `tensorboard/`, and `model.components.json` if
+the user gave component tables. A checkpoint is written as a whole or not at all, so a killed run loses only what came
+after the last one.
 
-With `decisions` as the budget and one thread, the same seed gives the same run, resumed or not. With `minutes`
-the learning rate falls with time, so runs differ with the machine.
+With `decisions` as the budget and one thread, the same seed gives the same run, resumed or not. With `minutes` the
+learning rate falls with time, so the run depends on the machine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ try:
     from siberia_experiments.training.league import League, Mix
     from siberia_experiments.training.sb3_ppo import SelfPlayPolicy, SelfPlayPPO, multiplies_brain_floats
 
-    for package in ("matplotlib", "tensorboard"):  # wanted at the end of a run or inside stable-baselines3
+    for package in ("matplotlib", "tensorboard"):  # needed at the end of a run or inside stable-baselines3
         if find_spec(package) is None:
             raise ImportError(name=package)
 except ImportError as error:
@@ -51,8 +51,8 @@ except ImportError as error:
 LOG_FOLDER = "tensorboard"
 CHECKPOINT_FORMAT = "siberia-checkpoint/1"
 NEW_PAST_SELF = 25  #: iterations between two frozen past selves
-#: What the games need different values of, found by trials (docs/results.md): a board game lasts longer and pays
-#: several times as much. A game from outside begins with the card game's.
+#: Settings that differ between the games, found by trials (docs/results.md). A board game lasts longer and pays several
+#: times as much. A game from outside begins with the card game's.
 GAME_SETTINGS: dict[str, dict[str, Any]] = {
     "card": {
         "entropy": 0.02,
@@ -71,41 +71,44 @@ GAME_SETTINGS: dict[str, dict[str, Any]] = {
         "mix": Mix(past=0.15, baselines=0.3, kept=8),
     },
 }
-BASELINES = ("random", "greedy")  #: whom the learning curve is measured against
-OPPONENTS = ("greedy", "heuristic")  #: fixed ones at the training tables
+BASELINES = ("random", "greedy")  #: agents that the learning curve is measured against
+OPPONENTS = ("greedy", "heuristic")  #: fixed opponents in training games
 
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """What a run is asked to do. One of `minutes` and `decisions` is the budget.
+    """The options of a run. The budget is either `minutes` or `decisions`.
+
+    Some options have a default for each game in `GAME_SETTINGS`; None stands for it.
 
     Attributes:
         game: the game's name.
         num_players: 2 to 4.
         rules: options of the game.
-        components: component tables of the user's own, as JSON has them; None for the box's.
+        components: the user's own component tables, as JSON has them; None for those of the box.
         seed: decides everything that is random.
-        minutes: training time, evaluations not counted.
-        decisions: decisions of all seats together.
-        num_envs: games played at a time.
-        steps: decisions a game between two updates.
-        batch_size: decisions a gradient step.
-        epochs: times each decision is learnt from.
-        learning_rate: at the start; falls in a straight line to a twentieth; None: the game's (`GAME_SETTINGS`).
+        minutes: training time, without the time for evaluations.
+        decisions: number of decisions, all seats together.
+        num_envs: number of games played at the same time.
+        steps: decisions in each game between two updates.
+        batch_size: decisions in each gradient step.
+        epochs: how many times the policy learns from each decision.
+        learning_rate: learning rate at the start, which falls in a straight line to a twentieth; None: the game's.
         entropy: weight of the entropy bonus; None: the game's.
         value_weight: weight of the value loss.
         gae_lambda: see `sb3_ppo.seat_advantages`; None: the game's.
-        clip_range: of PPO.
-        network: widths of the hidden layers, policy and value each; None: the game's.
-        reward: what is maximised (`siberia_env.vector.make`).
-        shaped: whether it is paid as it goes (`sb3_ppo.SelfPlayPPO`).
-        reward_scale: what rewards are multiplied by in training (`sb3_ppo.SelfPlayPPO`); None: the game's.
+        clip_range: clip range of PPO.
+        network: widths of the hidden layers, for the policy and the value network alike; None: the game's.
+        reward: what the policy maximises (`siberia_env.vector.make`).
+        shaped: whether a seat is paid during the game (`sb3_ppo.SelfPlayPPO`).
+        reward_scale: factor on rewards in training (`sb3_ppo.SelfPlayPPO`); None: the game's.
         mix: opponents (`siberia_experiments.training.league.Mix`); None: the game's.
-        threads: of torch.
-        checkpoint_seconds: between two checkpoints.
-        evaluation_seconds: between two points of the learning curve.
-        evaluation_games: games a point and opponent.
-        start_from: a model file whose networks training starts from, also of another player count; None: from nothing.
+        threads: number of torch threads.
+        checkpoint_seconds: seconds between two checkpoints.
+        evaluation_seconds: seconds between two points of the learning curve.
+        evaluation_games: number of games for each point and opponent.
+        start_from: model file whose networks training starts from, possibly for another player count; None: start
+            from nothing.
     """
 
     game: str = "card"
@@ -136,7 +139,7 @@ class TrainOptions:
     start_from: str | None = None
 
     def check(self) -> None:
-        """Raise `ConfigurationError` for a budget or a size that can't be trained with."""
+        """Raise `ConfigurationError` if an option is invalid."""
         if (self.minutes is None) == (self.decisions is None):
             raise ConfigurationError("training needs one budget: minutes or decisions")
         positive = (
@@ -170,7 +173,7 @@ class TrainOptions:
         reward_number(self.reward)
 
     def in_force(self) -> TrainOptions:
-        """The options, with what the game needs in place of those that aren't given."""
+        """Return the options with the game's settings in place of those that aren't given."""
         settings = GAME_SETTINGS.get(find_game(self.game).name, GAME_SETTINGS["card"])
         missing = {name: value for name, value in settings.items() if getattr(self, name) is None}
         return replace(self, **missing)
@@ -178,7 +181,7 @@ class TrainOptions:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The policy in training, measured: win rate by opponent, after so many decisions and seconds."""
+    """A measurement of the policy in training: win rates by opponent, after `decisions` decisions and `seconds`."""
 
     decisions: int
     seconds: float
@@ -187,15 +190,15 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Progress:
-    """How a run stands after an iteration.
+    """The state of a run after an iteration.
 
     Attributes:
-        part: of the budget that is used, 0 to 1.
-        decisions: so far, all seats together.
-        seconds: of training so far.
+        part: share of the budget that is used, 0 to 1.
+        decisions: decisions so far, all seats together.
+        seconds: seconds of training so far.
         speed: decisions a second in this process.
-        env_part: part of the training time that went into the games.
-        point: the newest point of the learning curve, where this iteration measured one.
+        env_part: share of the training time that went into the games.
+        point: the newest point of the learning curve if this iteration measured one, otherwise None.
     """
 
     part: float
@@ -207,7 +210,7 @@ class Progress:
 
 
 class _TimedVectorEnv(VectorEnv):
-    """A `VectorEnv` that knows how long its steps, observations and standings took."""
+    """A `VectorEnv` that measures how long its steps, observations and standings take."""
 
     seconds = 0.0
 
@@ -229,7 +232,7 @@ class _TimedVectorEnv(VectorEnv):
 
 
 class Training:
-    """One run: `run()` carries it to the end of its budget and yields after every iteration."""
+    """One training run. `run()` trains to the end of the budget and yields after every iteration."""
 
     def __init__(self, options: TrainOptions, folder: Path) -> None:
         options.check()
@@ -245,7 +248,7 @@ class Training:
         th.set_num_threads(options.threads)
         products = getattr(th.backends.mkldnn, "matmul", None)  # from torch 2.9 on
         if products is not None and multiplies_brain_floats():
-            products.fp32_precision = "bf16"  # the heads' products too; sums and everything kept stay in float32
+            products.fp32_precision = "bf16"  # the heads' products use it too; sums and stored numbers stay in float32
         th.distributions.Distribution.set_default_validate_args(False)
         self.env = _TimedVectorEnv(self.variant, options.num_envs, options.seed, options.reward)
         self.league = League(
@@ -302,14 +305,14 @@ class Training:
                 with th.no_grad():
                     module.weight.copy_(th.from_numpy(weight.T))
                     module.bias.copy_(th.from_numpy(bias))
-        with th.no_grad():  # a model tells of rewards as they are paid
+        with th.no_grad():  # a model predicts unscaled rewards
             policy.value_net.weight.mul_(float(self.learner.reward_scale))
             policy.value_net.bias.mul_(float(self.learner.reward_scale))
 
     # ------------------------------------------------------------ the run
 
     def run(self) -> Iterator[Progress]:
-        """Train to the end of the budget; the model and the checkpoint are up to date when it ends."""
+        """Train to the end of the budget. The model and the checkpoint are up to date when it ends."""
         _, callback = self.learner._setup_learn(2**62, None, reset_num_timesteps=False)
         decisions_before, seconds_before = self.learner.num_timesteps, self.seconds
         self.env.seconds = 0.0
@@ -334,14 +337,14 @@ class Training:
             )
 
     def part(self) -> float:
-        """How much of the budget is used; 1 or more when the run is over."""
+        """The share of the budget that is used; 1 or more when the run is over."""
         if self.options.decisions is not None:
             return self.learner.num_timesteps / self.options.decisions
         assert self.options.minutes is not None
         return self.seconds / (60 * self.options.minutes)
 
     def _iterate(self, callback: Any) -> None:
-        """One rollout and one update."""
+        """Make one rollout and one update."""
         learner = self.learner
         learner._current_progress_remaining = max(0.0, 1.0 - self.part())
         learner.collect_rollouts(learner.env, callback, learner.rollout_buffer, learner.n_steps)  # type: ignore[arg-type]
@@ -353,7 +356,7 @@ class Training:
         learner.logger.dump(learner.num_timesteps)
 
     def evaluate(self) -> CurvePoint:
-        """Measure the policy against the baselines: a new point of the learning curve."""
+        """Measure the policy against the baselines, and add a point to the learning curve."""
         self._evaluated = self.seconds
         agent = LearnedAgent(self.model())
         rates = {}
@@ -378,7 +381,7 @@ class Training:
             ]
 
         policy, value = layers("policy_net", "action_net"), layers("value_net", "value_net")
-        weight, bias = value[-1]  # the network learnt from scaled rewards; a model tells of those that are paid
+        weight, bias = value[-1]  # the network learnt from scaled rewards; a model predicts unscaled ones
         value[-1] = (weight / self.learner.reward_scale, bias / self.learner.reward_scale)
         trained = {
             "decisions": self.learner.num_timesteps,
@@ -401,16 +404,16 @@ class Training:
         return self.folder / "model.components.json"
 
     def _keep_components(self) -> None:
-        """Keep the component tables for games with the model later, whatever becomes of the user's own file."""
+        """Save the component tables for later games with the model, in case the user's own file changes."""
         if self.options.components is None:
-            self.components_path.unlink(missing_ok=True)  # of an earlier run
+            self.components_path.unlink(missing_ok=True)  # the file may be left from an earlier run
             return
         temporary = self.components_path.with_suffix(".partial")
         temporary.write_text(json.dumps(self.options.components, indent=1) + "\n", encoding="utf-8")
         temporary.replace(self.components_path)
 
     def save(self) -> None:
-        """Write model, learning curve and checkpoint; each replaces its predecessor as a whole."""
+        """Write model, learning curve and checkpoint. Each file replaces its predecessor as a whole."""
         self._checkpointed = self.seconds
         self.model().save(self.model_path)
         self._write_curve()
@@ -438,11 +441,11 @@ class Training:
 
     @classmethod
     def resume(cls, folder: Path, game: str, **changes: Any) -> Training:
-        """Go on with the run in `folder` from its last checkpoint; `changes` replace options (a larger budget).
+        """Continue the run in `folder` from its last checkpoint. `changes` replace options, such as the budget.
 
         Raises:
-            ConfigurationError: an option is changed to what can't be trained with, or the folder is not writable.
-            ModelError: there is no checkpoint, or it is damaged, of another game, format or observation version.
+            ConfigurationError: a changed option is invalid, or the folder is not writable.
+            ModelError: there is no checkpoint, or it is damaged, or of another game, format or observation version.
         """
         path = checkpoint_path(folder)
         if not path.exists():
@@ -450,7 +453,7 @@ class Training:
         try:
             checkpoint = th.load(path, weights_only=False)
             found, version = checkpoint["format"], checkpoint.get("observation")
-        except Exception as error:  # whatever unpickling a damaged file runs into
+        except Exception as error:  # unpickling a damaged file can raise anything
             raise ModelError(f"resume: {path} is no checkpoint, or is damaged ({_first_line(error)})") from error
         if found != CHECKPOINT_FORMAT:
             raise ModelError(f"resume: {path} has format {found!r}, this version reads {CHECKPOINT_FORMAT!r}")
@@ -466,12 +469,12 @@ class Training:
         training = cls(replace(options, **changes), folder)
         try:
             training._restore(checkpoint)
-        except Exception as error:  # parts that don't fit together
+        except Exception as error:  # the parts of the checkpoint don't fit together
             raise ModelError(f"resume: {path} is damaged ({_first_line(error)})") from error
         return training
 
     def _restore(self, checkpoint: dict[str, Any]) -> None:
-        """Put everything where the checkpoint left it."""
+        """Restore everything from the checkpoint."""
         learner = self.learner
         learner.policy.load_state_dict(checkpoint["policy"])
         learner.policy.optimizer.load_state_dict(checkpoint["optimizer"])
@@ -504,10 +507,10 @@ class Training:
 
 
 def model_to_start_from(path: str, options: TrainOptions) -> Model:
-    """The saved model at `path`, for training with `options`.
+    """Load the saved model at `path`, for training with `options`.
 
     Raises:
-        ModelError: it can't be used, or is of another game or network.
+        ModelError: the model can't be used, or has another game or network.
     """
     model = load_model(path)
     if model.game != options.game:
@@ -519,12 +522,12 @@ def model_to_start_from(path: str, options: TrainOptions) -> Model:
 
 
 def checkpoint_path(folder: Path) -> Path:
-    """Where a run's checkpoint is."""
+    """The path of a run's checkpoint."""
     return folder / "checkpoint.pt"
 
 
 def _first_line(error: Exception) -> str:
-    """The first line of an error's message, or its kind."""
+    """The first line of an error's message, or the name of its class if it has no message."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
@@ -532,7 +535,7 @@ def make_folder(folder: Path) -> None:
     """Make sure that results can be written into `folder`.
 
     Raises:
-        ConfigurationError: they can't.
+        ConfigurationError: they can't be written there.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -544,7 +547,7 @@ def make_folder(folder: Path) -> None:
 
 
 def draw_curve(curve: list[CurvePoint], path: Path) -> None:
-    """A picture of the learning curve: win rates with their intervals over decisions."""
+    """Draw the learning curve: win rates with their intervals over decisions."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4), layout="constrained")

@@ -1,8 +1,8 @@
-"""Self-play with sb3-contrib's MaskablePPO on a `SelfPlayVecEnv`, with advantages that go by seat.
+"""Self-play with sb3-contrib's MaskablePPO on a `SelfPlayVecEnv`, with advantages for each seat.
 
-Plain PPO would bootstrap one seat's value from its opponent's. `SelfPlayPPO` books by seat instead: every seat's
-decisions are data, each seat's advantage runs from its own decision to its own next one, and the reward at a game's
-end reaches every seat.
+Plain PPO would bootstrap one seat's value from its opponent's. `SelfPlayPPO` keeps each seat's data apart: it learns
+from every seat's decisions, each seat's advantage runs from its own decision to its own next one, and the reward at
+the end of a game reaches every seat.
 
 Needs the extra `train`.
 """
@@ -43,20 +43,20 @@ def seat_advantages(
     gae_lambda: float,
     advantages: Any,
 ) -> None:
-    """Generalised advantage estimation (Schulman and others, 2016), each seat on its own.
+    """Estimate advantages for each seat on its own, by generalised advantage estimation (Schulman and others, 2016).
 
-    Walks back through every game and keeps, for each seat, the value of its next decision, the advantage found
-    there and the rewards in between.
+    The loop walks back through every game. For each seat it keeps the value of the seat's next decision, the
+    advantage found there and the rewards in between.
 
     Args:
-        values: float32 [T, N], of the seat on turn.
-        players: int8 [T, N], that seat.
-        rewards: float32 [T, N, P], paid to each seat by the step.
+        values: float32 [T, N], values of the seat on turn.
+        players: int8 [T, N], the seat on turn.
+        rewards: float32 [T, N, P], what the step paid to each seat.
         ended: bool [T, N], whether the step ended the game.
-        last_values: float32 [N, P], of every seat after the last step.
-        gamma: discount a decision of the same seat.
+        last_values: float32 [N, P], every seat's value after the last step.
+        gamma: discount for each decision of the same seat.
         gae_lambda: weight of longer estimates.
-        advantages: float32 [T, N], written.
+        advantages: float32 [T, N], overwritten with the advantages.
     """
     steps, games = values.shape
     seats = last_values.shape[1]
@@ -86,20 +86,20 @@ def seat_advantages(
 
 
 class SeatRolloutBuffer(MaskableRolloutBuffer):
-    """A rollout whose advantages go by seat, and of which only the learner's own free decisions are learnt from.
+    """A rollout with advantages for each seat. The policy learns only from the learner's own free decisions.
 
-    Decisions of opponents and forced decisions (one legal action) stay in the walk of `seat_advantages` and
-    leave the loss.
+    Decisions of opponents and forced decisions (with one legal action) count in `seat_advantages`, but not in the
+    loss.
 
     Attributes:
         players: int8 [T, N], the seat that decided.
         learns: bool [T, N], whether the decision enters the loss.
-        seat_rewards: float32 [T, N, P].
-        ended: bool [T, N].
+        seat_rewards: float32 [T, N, P], what the decision paid to each seat.
+        ended: bool [T, N], whether the decision ended the game.
     """
 
     def set_seats(self, seats: int, seed: int) -> None:
-        """Say how many players a game has, and seed the order of minibatches."""
+        """Set how many players a game has, and seed the order of minibatches."""
         self.seats = seats
         self.random = np.random.default_rng(seed)
         self.reset()
@@ -121,7 +121,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         log_probs: NDArray[np.float32],
         learns: NDArray[np.bool_],
     ) -> None:
-        """Book one decision a game, before it is carried out."""
+        """Store one decision of each game, before it is carried out."""
         row = self.pos
         self.observations[row] = step.observation
         self.action_masks[row] = step.mask
@@ -132,14 +132,14 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.learns[row] = learns
 
     def add_outcome(self, step: Step, rewards: NDArray[np.float32]) -> None:
-        """Book what the decisions led to, and what each seat is paid for it (float32 [N, P])."""
+        """Store what the decisions led to, and what each seat is paid for it (float32 [N, P])."""
         self.seat_rewards[self.pos] = rewards
         self.ended[self.pos] = step.terminated
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
     def book_by_seat(self, last_values: NDArray[np.float32]) -> None:
-        """Find advantages and returns; `last_values` float32 [N, P] are every seat's after the last step."""
+        """Find advantages and returns. `last_values` (float32 [N, P]) has every seat's value after the last step."""
         seat_advantages(
             self.values,
             self.players,
@@ -155,17 +155,17 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     def get(  # type: ignore[override]  # as in the parent class, whose samples have masks too
         self, batch_size: int | None = None
     ) -> Generator[MaskableRolloutBufferSamples, None, None]:
-        """Minibatches of `batch_size` decisions that are learnt from, in random order.
+        """Yield minibatches of `batch_size` decisions to learn from, in random order.
 
-        What is left over waits for the next epoch, which has an order of its own: every new size costs torch a
-        compilation, which it keeps.
+        The rest is left out of this epoch, and the next epoch has an order of its own. A minibatch of another size
+        would cost torch another compilation, which torch keeps.
         """
         order = self.random.permutation(np.flatnonzero(self.learns.reshape(-1)))
         rows = {
             name: getattr(self, name).reshape(self.buffer_size * self.n_envs, -1)
             for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
         }
-        # One decision has no spread that its advantage could be divided by.
+        # A minibatch needs two decisions: a single advantage has no spread to be divided by.
         size = len(order) if batch_size is None else min(max(batch_size, 2), len(order))
         for start in range(0, len(order) - size + 1, size) if size else ():
             chosen = order[start : start + size]
@@ -182,10 +182,10 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
 
 
 class Opponent(Protocol):
-    """What can hold a seat against the learner: it answers batches of views (as the agents of `siberia_agents` do)."""
+    """An opponent of the learner, which answers batches of views as the agents of `siberia_agents` do."""
 
     def act_batch(self, views: BatchView) -> NDArray[np.int64]:
-        """A legal action for each of n games: int64 [n]."""
+        """Return a legal action for each of n games: int64 [n]."""
 
 
 class Seating(Protocol):
@@ -199,10 +199,10 @@ class Seating(Protocol):
 
     @property
     def opponents(self) -> Sequence[Opponent]:
-        """Those who may hold a seat."""
+        """All opponents that may hold a seat."""
 
     def reseat(self, games: NDArray[np.int64], step: Step) -> None:
-        """Draw new holders for `games`, which have just ended; `step` has the results."""
+        """Draw new holders for the seats of `games`, which have just ended; `step` has the results."""
 
 
 def multiplies_brain_floats() -> bool:
@@ -215,11 +215,11 @@ MASKED = -1e8  #: the logit of an illegal action, as in sb3-contrib
 
 
 class SelfPlayPolicy(MaskableActorCriticPolicy):
-    """MaskablePPO's `MlpPolicy` with less work a decision: one softmax, and hidden layers in bfloat16.
+    """MaskablePPO's `MlpPolicy` with less work for each decision: one softmax, and hidden layers in bfloat16.
 
-    Layers in bfloat16 are two to four times as fast where the processor multiplies matrices of it (`amx_bf16`).
-    What the heads give is float32 (`siberia train` lets torch round their factors too). `brain_floats` says whether;
-    by default where the processor can, so runs on different processors differ.
+    Layers in bfloat16 are two to four times as fast on processors that multiply bfloat16 matrices (`amx_bf16`). The
+    outputs of the heads are float32 (`siberia train` lets torch round their factors too). `brain_floats` turns
+    bfloat16 on or off. By default it is on if the processor supports it, so runs on different processors differ.
     """
 
     def __init__(self, *args: Any, brain_floats: bool | None = None, **options: Any) -> None:
@@ -229,7 +229,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
     def forward(
         self, obs: th.Tensor, deterministic: bool = False, action_masks: Any = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
-        """Actions, values and the actions' log-likelihoods."""
+        """Return actions, values and the actions' log-likelihoods."""
         log_likelihoods, values = self._heads(obs, action_masks)
         if deterministic:
             actions = log_likelihoods.argmax(dim=1)
@@ -240,21 +240,21 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
     def evaluate_actions(
         self, obs: th.Tensor, actions: th.Tensor, action_masks: Any = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
-        """Values, the log-likelihoods of `actions`, and the entropy over the legal ones."""
+        """Return values, the log-likelihoods of `actions`, and the entropy over the legal actions."""
         log_likelihoods, values = self._heads(obs, action_masks)
-        # Clamped: numbers that are too small for float32 take the processor ten times as long.
+        # The clamp saves time: numbers that are too small for float32 take the processor ten times as long.
         entropy = -(log_likelihoods.clamp(min=-80).exp() * log_likelihoods).sum(dim=1)
         return values, log_likelihoods.gather(1, actions[:, None])[:, 0], entropy
 
     def predict_values(self, obs: th.Tensor) -> th.Tensor:  # type: ignore[override]  # no dicts here
-        """What each observer still expects: [n, 1]."""
+        """Return what each observer still expects: [n, 1]."""
         with th.autocast("cpu", th.bfloat16, enabled=self.brain_floats):
             latent = self.mlp_extractor.value_net(obs)
         values: th.Tensor = self.value_net(latent.float())
         return values
 
     def _heads(self, obs: th.Tensor, action_masks: Any) -> tuple[th.Tensor, th.Tensor]:
-        """The log-likelihood of every action and the values."""
+        """Return the log-likelihood of every action, and the values."""
         with th.autocast("cpu", th.bfloat16, enabled=self.brain_floats):
             latent = self.mlp_extractor.policy_net(obs)
         logits = self.action_net(latent.float())
@@ -267,14 +267,16 @@ LEARNER = -1  #: the holder of a seat that the policy in training plays
 
 
 class SelfPlayPPO(MaskablePPO):
-    """MaskablePPO over a `SelfPlayVecEnv`, the rollout booked by seat.
+    """MaskablePPO over a `SelfPlayVecEnv`, with a rollout that keeps each seat's data apart.
 
-    `seating` decides who holds which seat; without one the learner holds all. When `shaped`, a seat is paid as it
-    goes for what its standing gains (what it would be paid if the game ended now, `VectorEnv.standing`) instead
-    of all at the end. This is potential-based shaping (Ng, Harada and Russell, 1999) without a discount: with
-    `gamma` 1 the best policies stay the same. The value network predicts what is still to come.
+    `seating` decides who holds which seat. Without it, the learner holds all seats.
 
-    Rewards are multiplied by `reward_scale`: gradients of policy and values are clipped together, so returns far
+    With `shaped`, a seat is not paid at the end of the game, but after each step for what its standing gains. A
+    standing is what the seat would be paid if the game ended now (`VectorEnv.standing`). This is potential-based
+    shaping (Ng, Harada and Russell, 1999) without a discount: with `gamma` 1 the best policies stay the same. The
+    value network predicts what is still to come.
+
+    Rewards are multiplied by `reward_scale`. Gradients of policy and values are clipped together, so returns far
     above 1 would leave nothing for the policy.
     """
 
@@ -314,7 +316,7 @@ class SelfPlayPPO(MaskablePPO):
         n_rollout_steps: int,
         use_masking: bool = True,
     ) -> bool:
-        """Play `n_rollout_steps` decisions in every game and book them by seat."""
+        """Play `n_rollout_steps` decisions in every game, and store them by seat."""
         assert isinstance(env, SelfPlayVecEnv), "SelfPlayPPO needs a SelfPlayVecEnv"
         self.policy.set_training_mode(False)
         rollout_buffer.reset()
@@ -343,19 +345,19 @@ class SelfPlayPPO(MaskablePPO):
         return True
 
     def train(self) -> None:
-        """Learn from the rollout; from fewer than two free decisions nothing can be learnt."""
+        """Learn from the rollout, unless it has fewer than two free decisions."""
         if np.count_nonzero(self.rollout_buffer.learns) > 1:
             super().train()
 
     def _decide(self, step: Step) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
-        """Actions, values and log-likelihoods of the policy in training, for every game."""
+        """Ask the policy in training for actions, values and log-likelihoods, for every game."""
         with th.no_grad():
             observation = th.as_tensor(step.observation, device=self.device)
             actions, values, log_probs = self.policy(observation, action_masks=step.mask)
         return actions.cpu().numpy(), values.flatten().cpu().numpy(), log_probs.cpu().numpy()
 
     def _override(self, games: VectorEnv, step: Step, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Put the opponents' actions where an opponent is on turn; bool [N], where the learner is."""
+        """Replace the actions in games where an opponent is on turn; return where the learner is, bool [N]."""
         if self.seating is None:
             return np.ones(len(actions), np.bool_)
         holder = self.seating.holder[np.arange(len(actions)), step.player]
@@ -366,7 +368,7 @@ class SelfPlayPPO(MaskablePPO):
         return holder == LEARNER
 
     def _values_by_seat(self, games: VectorEnv) -> NDArray[np.float32]:
-        """What every seat expects from here on: float32 [N, P], each from its own observation."""
+        """Return what every seat expects from here on, each from its own observation: float32 [N, P]."""
         values = np.zeros((games.num_envs, games.num_players), np.float32)
         with th.no_grad():
             for seat in range(games.num_players):

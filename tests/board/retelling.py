@@ -1,7 +1,7 @@
-"""A replayer of the board game's records that knows only their format and the rules, and nothing of the suite.
+"""Replays records of the board game. It knows only their format and the rules, and uses nothing of the suite.
 
-It reads the lines one after the other while it plays the rounds by the rulebook, with names, lists and sets, and
-checks every list of legal actions, every chance line and the end.
+The replayer reads the lines one after the other while it plays the rounds by the rulebook, with names, lists and sets.
+It checks every list of legal actions, every chance line and the end.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ HARBOUR = "Vladivostok"
 
 
 def coming_up(counter: str) -> tuple[int, int]:
-    """B12: by person, then by resource, managers last."""
+    """The order in which counters come up (B12): by person, then by resource, managers last."""
     resource, _, person = counter.partition("/")
     return (PERSONS.index(person), RESOURCES.index(resource)) if person else (len(PERSONS), 0)
 
 
 class Retelling:
-    """A game told from the lines of its record."""
+    """A game that is replayed from the lines of its record."""
 
     def __init__(self, text: str) -> None:
         self.header, setup, *self.lines = (json.loads(line) for line in text.splitlines())
@@ -68,7 +68,7 @@ class Retelling:
     # ------------------------------------------------------------ lines
 
     def choose(self, player: int, names: Iterable[str]) -> str:
-        """The next line has to be a decision of the player between exactly these names."""
+        """Take the next line, which has to be a decision of the player between exactly these names."""
         line = self.lines.pop(0)
         assert line["player"] == player
         assert sorted(line["legal"]) == sorted(names)
@@ -76,7 +76,7 @@ class Retelling:
         return str(line["action"])
 
     def event(self, name: str) -> Any:
-        """The next line has to be this event."""
+        """Take the next line, which has to be this event."""
         line = self.lines.pop(0)
         assert line["event"] == name
         return line
@@ -145,7 +145,7 @@ class Retelling:
         (self.panel[player][free[name]] if name in free else self.research[player]).append(counter)
 
     def take_turn(self, player: int) -> bool:
-        """Research, an action, or the pass after which the player is out: False."""
+        """Play research, an action or a pass; return False after a pass, because the player is out then."""
         if self.research[player]:
             self.do_research(player)
             return True
@@ -168,7 +168,7 @@ class Retelling:
     # ------------------------------------------------------------ research
 
     def fitting(self, resource: str) -> list[str]:
-        """The areas where a cube of the resource may be laid."""
+        """List the areas where a cube of the resource may be laid."""
         if self.reserve[resource] == 0:
             return []
         return [area for area in self.lying if area not in self.exhausted and resource not in self.lying[area]]
@@ -198,7 +198,7 @@ class Retelling:
             self.panel[player][action].append("manager")
 
     def beyond(self, place: str) -> set[str]:
-        """The areas one step away, exhausted ones passed through."""
+        """The areas one step away; a step passes through exhausted areas."""
         seen, pending = {place}, list(self.box["arrows"] if place == HARBOUR else self.box["areas"][place])
         while pending:
             if (area := pending.pop()) not in seen:

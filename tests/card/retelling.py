@@ -1,4 +1,4 @@
-"""A replayer of the card game's records that knows only their format and the rules, and nothing of the suite."""
+"""Replays records of the card game. It knows only their format and the rules, and uses nothing of the suite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RESOURCES = ("gas", "charcoal", "oil", "gold", "diamond")
 
 
 class Retelling:
-    """A game told from the lines of its record, with dicts and counters and nothing of the suite."""
+    """A game that is replayed from the lines of its record, with dicts and counters and nothing of the suite."""
 
     def __init__(self, text: str) -> None:
         self.header, setup, *self.lines = (json.loads(line) for line in text.splitlines())
@@ -35,8 +35,8 @@ class Retelling:
         self.investors: dict[str, int] = {}
         self.captured: list[list[str]] = [[] for _ in range(self.players)]
         self.turn = self.to_draw = 0
-        self.last_drawn = False  # the last card of the stack, in this turn
-        self.last_turns: int | None = None  # C15: this turn and those after it, once the end is in sight
+        self.last_drawn = False  # whether the last card of the stack was drawn in this turn
+        self.last_turns: int | None = None  # C15: turns left, this one included, once the end is in sight
         self.paying: list[str] | None = None
         self.chosen = ""
 
@@ -68,7 +68,7 @@ class Retelling:
         assert end["winners"] == [player for player in range(self.players) if scores[player] == max(scores)]
 
     def finish_turn(self) -> None:
-        """The turn before the next decision's is over: all that was to be drawn has been."""
+        """End the turn before that of the next decision, and check that all cards to draw were drawn."""
         assert self.to_draw == 0 or self.nothing_to_draw()
         assert not self.shuffles_at_once()
         self.last_drawn = False
@@ -78,7 +78,7 @@ class Retelling:
             self.last_turns -= 1
 
     def shuffles_at_once(self) -> bool:
-        """C14: in the printed editions, as soon as the last card has been drawn."""
+        """Whether to shuffle now (C14): the printed editions shuffle as soon as the last card has been drawn."""
         return self.header["rules"]["edition"] != "digital" and self.last_drawn and self.discard.total() > 0
 
     def nothing_to_draw(self) -> bool:
@@ -162,7 +162,7 @@ class Retelling:
                 self.row[int(slot)] = card
 
     def score(self, player: int) -> int:
-        """C16, in dollars."""
+        """The player's score in dollars (C16)."""
         worth = self.header["components"]["salesmen"]
         value = {symbol: worth[symbol] if self.salesmen.get(symbol) == player else None for symbol in worth}
         cards = 0
