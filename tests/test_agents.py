@@ -29,7 +29,7 @@ from siberia_env.card.state import CHOOSE, DISCOVER, PAYING
 from siberia_env.core import engine
 from siberia_env.core.rng import mix
 from siberia_env.errors import ConfigurationError, ModelError
-from siberia_env.game import GAMES, States, find_game
+from siberia_env.game import GAMES, States, find_game, game_names
 from siberia_env.view import REPRESENTATIVE, BatchView, View, view_games, view_state
 from siberia_experiments.match import play_games
 from tests.processes import run_python
@@ -560,7 +560,7 @@ def test_a_model_of_another_format_is_refused(saved: Path) -> None:
 
 def test_a_model_of_another_game_is_refused(saved: Path) -> None:
     rewrite(saved, {"game": "chess"})
-    assert refused(saved).endswith("is for the game 'chess'; the games are card, board")
+    assert refused(saved).endswith(f"is for the game 'chess'; the games are {', '.join(game_names())}")
 
 
 def test_a_model_that_names_the_other_game_is_refused(saved: Path) -> None:

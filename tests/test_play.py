@@ -907,7 +907,7 @@ def test_in_a_real_terminal_ctrl_c_is_heard_while_another_player_thinks(
     options = ("--against", "tests.faulty:Pondering", "--seat", "1", "--seed", "3", "--rules", SHORT["card"])
     with at_the_table(tmp_path, "card", *options) as terminal:
         terminal.wait("is thinking")
-        assert "go on with: siberia play card --resume play-card-1.save.json" in plain(terminal.press(CTRL_C))
+        assert "siberia play card --resume play-card-1.save.json" in plain(terminal.press(CTRL_C))
         assert terminal.code() == 130
         assert "Traceback" not in terminal.screen
     assert load_game(tmp_path / "play-card-1.save.json")[0].decisions == []
@@ -920,7 +920,7 @@ def test_in_a_real_terminal_ctrl_c_in_the_same_breath_as_a_move_is_heard(
     compiled("card", *options)
     with at_the_table(tmp_path, "card", *options) as terminal:
         terminal.wait()
-        assert "go on with: siberia play card --resume play-card-1.save.json" in plain(terminal.press("1\n" + CTRL_C))
+        assert "siberia play card --resume play-card-1.save.json" in plain(terminal.press("1\n" + CTRL_C))
         assert terminal.code() == 130
         assert "Traceback" not in terminal.screen
 
@@ -966,6 +966,6 @@ def test_in_a_pipe_there_are_no_controls_and_the_end_of_input_leaves_the_game_sa
     code, out = piped("1\nnonsense \xff\n", "card", "--against", "random", "--rules", "max_turns=6")
     assert code == 0
     assert "\x1b" not in out
-    assert "go on with: siberia play card --resume play-card-1.save.json" in out
+    assert "siberia play card --resume play-card-1.save.json" in out
     assert max(map(len, out.splitlines())) <= WIDTH + len(PROMPT) + 1
     assert len(load_game(tmp_path / "play-card-1.save.json")[0].decisions) == 1

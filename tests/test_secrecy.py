@@ -16,7 +16,7 @@ from siberia_agents.interface import Agent
 from siberia_env.core import engine
 from siberia_env.core.rng import INCREMENT, MASK, MULTIPLIER_1, MULTIPLIER_2, mix
 from siberia_env.game import GAMES, Variant, find_game
-from siberia_env.view import View
+from siberia_env.view import View, view_state
 from siberia_experiments import match
 from siberia_experiments.match import derived_seed, play_games
 from siberia_experiments.tournament import game as referee
@@ -114,7 +114,7 @@ def test_a_tournaments_seeds_do_not_lead_to_the_deal(leaky: bool, monkeypatch: p
         thief.start(variant, referee.derived_seed(agents, game, 0))
         states = variant.new_states()
         engine.deal_at(variant.rulesets, states, 0, deals, game, 0)
-        thief.act(referee.view_state(variant, states, 0))
+        thief.act(view_state(variant, states, 0))
         stolen += len(thief.stolen)
     assert stolen == (8 if leaky else 0)
 
