@@ -966,6 +966,7 @@ def test_in_a_pipe_there_are_no_controls_and_the_end_of_input_leaves_the_game_sa
     code, out = piped("1\nnonsense \xff\n", "card", "--against", "random", "--rules", "max_turns=6")
     assert code == 0
     assert "\x1b" not in out
-    assert "siberia play card --resume play-card-1.save.json" in out
-    assert max(map(len, out.splitlines())) <= WIDTH + len(PROMPT) + 1
+    *lines, how_to_go_on = out.splitlines()
+    assert "siberia play card --resume play-card-1.save.json" in how_to_go_on  # a command is not broken into lines
+    assert max(map(len, lines)) <= WIDTH + len(PROMPT) + 1
     assert len(load_game(tmp_path / "play-card-1.save.json")[0].decisions) == 1
