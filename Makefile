@@ -5,13 +5,14 @@ VENV ?= .venv
 GAME ?= card
 BIN = $(VENV)/bin
 
-.PHONY: help setup demo test soak mutants check format lint types docs bench clean
+.PHONY: help setup demo test soak mutants attack check format lint types docs bench clean
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
 	@echo "make test        all tests"
 	@echo "make soak        10^9 random decisions of both games, each checked in compiled code"
 	@echo "make mutants     break every rule on purpose and show which changes no test notices (most of an hour)"
+	@echo "make attack      damage files and caches, play agents that mean harm, close streams: some minutes"
 	@echo "make check       tests, format, lint, strict types, docs in step with the code"
 	@echo "make bench       the speed table, beside other libraries"
 	@echo "make docs        write the generated tables of the docs anew"
@@ -39,6 +40,9 @@ soak: setup
 
 mutants: setup
 	$(BIN)/python -m tests.mutation
+
+attack: setup
+	$(BIN)/python -m tests.attack
 
 check: setup lint types test
 

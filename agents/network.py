@@ -1,72 +1,153 @@
-"""The networks of a trained model in compiled code. They take one observation at a time, as a search needs it."""
+"""The network of a trained model in compiled code. It takes a few observations at a time, as a search needs it.
+
+Most of an observation and half of the hidden units are zero, so their weights need not be read. The weights of
+`BLOCK` outputs lie together. While one block after the other stays in the fastest memory, every row runs through it.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from llvmlite import ir
+from numba.core import cgutils
+from numba.np.arrayobj import make_array
 
 from siberia_agents.learned import Layers
-from siberia_env.core.jit import kernel
+from siberia_env.core.jit import borrowed, kernel, kernel_part, stack_array
+from siberia_env.core.simd import Call, vector_form
 
-TOGETHER = 4  #: number of inputs whose weights are added in one pass, so that the sums are read and written only once
+BLOCK = 32  #: outputs whose weights lie together
+MOST_ROWS = 64  #: that run at the same time
 
 
-def flatten(layers: Layers) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Put all numbers of a network into one array for `forward`: for each layer the weights, row by row, then the bias.
+class Network(NamedTuple):
+    """A network's numbers, as `flatten` lays them out."""
 
-    Returns:
-        The numbers, float32, and the widths of inputs, hidden layers and outputs, int64 [layers + 1].
-    """
+    numbers: Any  #: float32: for each layer the biases, then for each block of outputs the weights, input by input
+    widths: Any  #: int64 [layers + 1]: of the inputs, the hidden layers and the outputs
+
+
+class Workspace(NamedTuple):
+    """The arrays in which `forward` runs a network on up to B rows. W is the largest width, up to a whole block."""
+
+    units: Any  #: float32 [B, W]; the caller writes the inputs here, and finds the outputs
+    active: Any  #: int32 [B, W]: the numbers of the inputs that are not zero
+    values: Any  #: float32 [B, W]: what these inputs are
+
+
+def padded(width: int) -> int:
+    """The width up to a whole block."""
+    return -(-width // BLOCK) * BLOCK
+
+
+def flatten(layers: Layers) -> Network:
+    """Put all numbers of a network into one array for `forward`."""
     widths = [layers[0][0].shape[0], *(weight.shape[1] for weight, _ in layers)]
-    numbers = [part.ravel() for layer in layers for part in layer]
-    return np.concatenate(numbers).astype(np.float32), np.array(widths, np.int64)
+    numbers = []
+    for weight, bias in layers:
+        more = padded(len(bias)) - len(bias)
+        blocks = np.pad(weight, ((0, 0), (0, more))).reshape(len(weight), -1, BLOCK).transpose(1, 0, 2)
+        numbers += [np.pad(bias, (0, more)), blocks.ravel()]
+    return Network(np.concatenate(numbers).astype(np.float32), np.array(widths, np.int64))
+
+
+def workspace(network: Network, rows: int) -> Workspace:
+    """New arrays in which `network` can run on up to `rows` rows."""
+    shape = (rows, padded(int(network.widths.max())) + 1)
+    return Workspace(np.zeros(shape, np.float32), np.zeros(shape, np.int32), np.zeros(shape, np.float32))
+
+
+@kernel_part
+def borrowed_network(network: Any) -> Any:
+    """The same `Network` with each array `borrowed`."""
+    return Network(borrowed(network.numbers), borrowed(network.widths))
+
+
+@kernel_part
+def borrowed_workspace(space: Any) -> Any:
+    """The same `Workspace` with each array `borrowed`."""
+    return Workspace(borrowed(space.units), borrowed(space.active), borrowed(space.values))
+
+
+def _add_weights(call: Call) -> None:
+    builder, many = call.builder, call.vector_of(0)
+    numbers, active, values = (
+        make_array(call.types[array])(call.context, builder, call.values[array]).data for array in (2, 5, 6)
+    )
+    name = f"llvm.fmuladd.v{call.width}f32"
+    multiply_add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(many, [many] * 3), name)
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), call.width), None)
+    undefined, first, one, two = (
+        ir.Constant(many, ir.Undefined),
+        ir.IntType(32)(0),
+        ir.IntType(64)(1),
+        ir.IntType(64)(2),
+    )
+    sums = [cgutils.alloca_once_value(builder, part) for part in (call.read(2, 3), ir.Constant(many, None))]
+
+    def add(place: Any, total: Any) -> None:
+        unit = builder.zext(builder.load(builder.gep(active, [place])), ir.IntType(64))
+        start = builder.add(call.values[4], builder.mul(unit, ir.IntType(64)(call.width)))
+        row = builder.load(builder.bitcast(builder.gep(numbers, [start]), many.as_pointer()), align=4)
+        value = builder.insert_element(undefined, builder.load(builder.gep(values, [place])), first)
+        product = [builder.shuffle_vector(value, undefined, everywhere), row, builder.load(total)]
+        builder.store(builder.call(multiply_add, product), total)
+
+    count = call.values[7]
+    with cgutils.for_range(builder, builder.lshr(count, one)) as pair:
+        place = builder.mul(pair.index, two)
+        add(place, sums[0])
+        add(builder.add(place, one), sums[1])
+    with builder.if_then(builder.trunc(count, ir.IntType(1))):
+        add(builder.sub(count, one), sums[0])
+    call.write(builder.fadd(builder.load(sums[0]), builder.load(sums[1])), 0, 1)
+
+
+@vector_form(_add_weights)
+def add_weights(
+    target: Any, to: int, numbers: Any, bias: int, weights: int, active: Any, values: Any, count: int, width: int
+) -> None:
+    """Write `width` (a constant) outputs into `target` from `to` on, of a row of which `count` inputs are not zero.
+
+    Their biases and weights stand in `numbers`, from `bias` and from `weights` on. The vectors keep two sums, one of
+    every other input, so that an addition need not wait for the one before.
+    """
+    for lane in range(width):
+        target[to + lane] = numbers[bias + lane]
+    for place in range(count):
+        start, value = weights + active[place] * width, values[place]
+        for lane in range(width):
+            target[to + lane] += value * numbers[start + lane]
 
 
 @kernel
-def forward(numbers: Any, widths: Any, units: Any, active: Any) -> int:
-    """Run a network with rectified hidden layers on one input.
+def forward(network: Any, space: Any, rows: int) -> None:
+    """Run a `Network` with rectified hidden layers on the first `rows` inputs in `space.units`.
 
-    Args:
-        numbers: float32, from `flatten`.
-        widths: int64 [layers + 1], from `flatten`.
-        units: float32 [2, W] with the input in row 0; W is at least the largest width. Overwritten.
-        active: int32 [W] for the numbers of the inputs that are not zero. Overwritten. Most of an observation and half
-            of the hidden units are zero, so their weights need not be read.
-
-    Returns:
-        The row of `units` that holds the outputs.
+    The outputs take the place of the inputs. All arrays of the `Workspace` are overwritten.
     """
-    row, start = 0, 0
-    layers = widths.shape[0] - 1
-    for layer in range(layers):
-        inputs, outputs = widths[layer], widths[layer + 1]
-        source, target = units[row], units[1 - row]
-        count = 0
-        for number in range(inputs):
-            active[count] = number
-            count += source[number] != 0.0
-        bias = start + inputs * outputs
-        for unit in range(outputs):
-            target[unit] = numbers[bias + unit]
-        whole = count - count % TOGETHER
-        for index in range(0, whole, TOGETHER):
-            a, b, c, d = active[index], active[index + 1], active[index + 2], active[index + 3]
-            x, y, z, w = source[a], source[b], source[c], source[d]
-            rows_a, rows_b = numbers[start + a * outputs :], numbers[start + b * outputs :]
-            rows_c, rows_d = numbers[start + c * outputs :], numbers[start + d * outputs :]
-            for unit in range(outputs):
-                target[unit] += x * rows_a[unit] + y * rows_b[unit] + z * rows_c[unit] + w * rows_d[unit]
-        for index in range(whole, count):
-            a = active[index]
-            x = source[a]
-            rows_a = numbers[start + a * outputs :]
-            for unit in range(outputs):
-                target[unit] += x * rows_a[unit]
-        if layer < layers - 1:
-            for unit in range(outputs):
-                target[unit] = max(target[unit], np.float32(0))
-        start = bias + outputs
-        row = 1 - row
-    return row
+    numbers, widths = network.numbers, network.widths
+    units, active, values = space.units, space.active, space.values
+    counts = stack_array(MOST_ROWS, np.int64)
+    start = 0
+    for layer in range(widths.shape[0] - 1):
+        inputs, outputs = int(widths[layer]), int(widths[layer + 1])
+        least = np.float32(0) if layer > 0 else np.float32(-np.inf)
+        for row in range(rows):
+            source, places, amounts = units[row], active[row], values[row]
+            count = 0
+            for unit in range(inputs):
+                value = max(source[unit], least)
+                places[count] = unit
+                amounts[count] = value
+                count += value != np.float32(0)
+            counts[row] = count
+        weights = start + (outputs + BLOCK - 1) // BLOCK * BLOCK
+        for first in range(0, outputs, BLOCK):
+            for row in range(rows):
+                add_weights(
+                    units[row], first, numbers, start + first, weights, active[row], values[row], counts[row], BLOCK
+                )
+            weights += inputs * BLOCK
+        start = weights

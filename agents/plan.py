@@ -32,9 +32,14 @@ def heuristic(ruleset: Any, state: Any, mask: Any) -> int:
     return -1
 
 
+def has_plan(variant: Variant, name: str) -> bool:
+    """Whether the game has a plan called `name`."""
+    return is_filled(variant.game.state_dtype, name)
+
+
 def check_plan(variant: Variant, name: str) -> None:
     """Raise `ConfigurationError` if the game has no plan called `name`."""
-    if not is_filled(variant.game.state_dtype, name):
+    if not has_plan(variant, name):
         raise ConfigurationError(f"{name}: the game {variant.game.name} has no such plan")
 
 

@@ -10,28 +10,34 @@ comma, because commas separate specs.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
 from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.heuristic import HeuristicAgent
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent, shipped_file
+from siberia_agents.levels import check_level, spec_of_level
 from siberia_agents.random_agent import RandomAgent
 from siberia_agents.search.agent import SearchAgent
 from siberia_agents.search.guided import GuidedAgent
 from siberia_agents.search.ismcts import PLAYOUTS, RETURNS
 from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.game import Variant
+from siberia_env.view import BatchView, View
 
 T = TypeVar("T")
 
@@ -103,6 +109,42 @@ class Entry:
         return inspect.signature(self.build).parameters[option].default
 
 
+class LevelAgent(Agent):
+    """Plays as the agent that has the level in the game at hand.
+
+    Args:
+        level: one of `NAMES`.
+
+    Attributes:
+        agent: who plays, from the first `start` on.
+
+    Raises:
+        ConfigurationError: there is no such level.
+    """
+
+    name = "level"
+    agent: Agent
+
+    def __init__(self, level: str = "medium") -> None:
+        self.level = check_level(level)
+        self._spec = ""
+
+    def start(self, variant: Variant, seed: int = 0) -> None:
+        """Find who plays, and start it."""
+        spec = spec_of_level(self.level, variant)
+        if spec != self._spec:
+            self.agent, self._spec = make_agent(spec), spec
+        self.agent.start(variant, seed)
+
+    def act(self, view: View) -> int:
+        """The agent's action."""
+        return self.agent.act(view)
+
+    def act_batch(self, views: BatchView) -> NDArray[np.int64]:
+        """The agent's action in each game."""
+        return self.agent.act_batch(views)
+
+
 #: The suite's own agents by name.
 AGENTS: dict[str, Entry] = {
     "random": Entry(RandomAgent, "plays a random legal action; all are equally likely"),
@@ -125,26 +167,33 @@ AGENTS: dict[str, Entry] = {
             "exploration": Option(float, "weight of actions that the search has tried little"),
             "playout": Option(PLAYOUTS, "agent that plays simulated games to their end"),
             "returns": Option(RETURNS, "what the search maximises"),
-            "scale": Option(float, "margin at which a win counts 73%, in thousands of dollars"),
+            "scale": Option(float, "margin at which a win counts 73%, in points (here thousands of dollars)"),
             "split": Option(bool, "whether the search tells situations apart by what is shown of secret decisions"),
             "threads": Option(int, "number of threads"),
         },
     ),
     "guided": Entry(
         GuidedAgent,
-        "runs the same search as `search`, but with a trained policy as its prior, and the policy's value in place of "
-        "playouts; BUDGET is a number of simulations (200 by default), or a time such as 0.5s",
+        "runs the same search as `search`, but with a trained policy as its prior, and the win shares that the "
+        "model expects in place of playouts; BUDGET is a number of simulations (200 by default) or a time such as 0.5s",
         "BUDGET",
         {
             "model": Option(str, "file of a saved model; by default the model that comes with the suite"),
             "exploration": Option(float, "weight of the policy's prior"),
             "first_play": Option(float, "how much lower the search values an action that it has not tried yet"),
             "temperature": Option(float, "temperature of the prior; above 1 the prior is flatter"),
-            "scale": Option(float, "margin at which a win counts 73%, in thousands of dollars"),
+            "worlds": Option(int, "number of others' decisions in a simulation for which the network is asked anew"),
             "split": Option(bool, "whether the search tells situations apart by what is shown of secret decisions"),
+            "batch": Option(int, "number of simulations under way at the same time, 1 to 64"),
             "threads": Option(int, "number of threads"),
         },
         model="model",
+    ),
+    "level": Entry(
+        LevelAgent,
+        "plays as the agent that was measured at a level for the game and the number of players; LEVEL is easy, medium "
+        "(the default), hard or best",
+        "LEVEL",
     ),
 }
 
@@ -207,6 +256,10 @@ def agent_files(spec: str, variant: Variant) -> list[Path]:
     name, *parts = spec.split(":")
     if name in AGENTS:
         entry = AGENTS[name]
+        if entry.build is LevelAgent:
+            argument, _ = _read_parts(spec, parts, form(name))
+            level = argument[0] if argument else entry.default("level")
+            return agent_files(spec_of_level(level, variant), variant)
         if not entry.model:
             return []
         argument, options = _read_parts(spec, parts, form(name))
@@ -216,6 +269,12 @@ def agent_files(spec: str, variant: Variant) -> list[Path]:
         raise ConfigurationError(f"no agent {name!r}; {_the_agents()}")
     argument, options = _read_parts(spec, parts[1:], OWN_FORM)
     return [*_module_file(spec, name), *(Path(text) for text in (*argument, *options.values()) if os.path.isfile(text))]
+
+
+def is_own(spec: str) -> bool:
+    """Whether `spec` names a class of a module, which making the agent would import."""
+    name, *parts = spec.split(":")
+    return name not in AGENTS and _is_own(name, parts)
 
 
 def _is_own(name: str, parts: Sequence[str]) -> bool:
@@ -295,11 +354,38 @@ def _import_module(spec: str, name: str) -> ModuleType:
 
 
 def _module_file(spec: str, name: str) -> list[Path]:
-    """Find the file of a module without importing it (its packages are imported); empty if it has no file."""
-    found = _looked_for(spec, name, importlib.util.find_spec)
-    if found is None:
-        raise _no_module(spec, name)
+    """Find the file of a module without importing anything, its packages neither; empty if it has no file."""
+    found = _looked_for(spec, name, _find_without_import)
     return [Path(found.origin)] if found.has_location and found.origin is not None else []
+
+
+def _find_without_import(name: str) -> ModuleSpec:
+    """Find a module as the import system would, package by package, and run none of their code.
+
+    Raises:
+        ModuleNotFoundError: there is no such module, or one of its packages is none.
+    """
+    parts = name.split(".")
+    places: list[str] | None = None
+    found: ModuleSpec | None = None
+    for depth in range(len(parts)):
+        full = ".".join(parts[: depth + 1])
+        finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
+        found = None
+        with suppress(KeyError):  # a folder without __init__.py in another one, whose parent is not imported
+            found = next(filter(None, (find(full, places) for find in finders)), None)
+        if found is None and places is not None:
+            folders = [os.path.join(place, parts[depth]) for place in places]
+            if any(map(os.path.isdir, folders)):
+                found = ModuleSpec(full, None, is_package=True)
+                found.submodule_search_locations = folders
+        if found is None:
+            raise ModuleNotFoundError(f"No module named {full!r}", name=full)
+        places = None if found.submodule_search_locations is None else list(found.submodule_search_locations)
+        if places is None and depth < len(parts) - 1:
+            raise ModuleNotFoundError(f"{full!r} is not a package", name=".".join(parts[: depth + 2]))
+    assert found is not None
+    return found
 
 
 def _looked_for(spec: str, name: str, look: Callable[[str], T]) -> T:

@@ -17,11 +17,13 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from siberia_agents.learned import SHIPPED, load_model
+from siberia_agents.levels import LEVELS, NAMES
 from siberia_agents.registry import AGENTS, form
 from siberia_env import game as contract
 from siberia_env.board import components as board_box
@@ -33,8 +35,12 @@ from siberia_env.card import components as box
 from siberia_env.card.actions import CARD_ACTIONS, CHOICES, PAY
 from siberia_env.card.game import GAME as CARD
 from siberia_env.common.components import DEFAULT_SALESMAN_VALUES, DOLLARS, NUM_RESOURCES, RESOURCES, Table
-from siberia_env.game import CONTRACT, MAX_PLAYERS, OPTIONAL, Block, Game, block_slices
+from siberia_env.game import CONTRACT, GAMES, MAX_PLAYERS, OPTIONAL, Block, Game, block_slices
 from siberia_env.view import View
+from siberia_experiments.commands import LIST_SIGN
+from siberia_experiments.training.league import Mix
+from siberia_experiments.training.ppo import Settings
+from siberia_experiments.training.run import GAME_SETTINGS
 
 DOCS = Path(__file__).resolve().parent
 
@@ -342,11 +348,33 @@ def contract_kernels() -> str:
     return table(("kernel", "returns", "what it does"), rows)
 
 
+def _attributes(described: type) -> dict[str, str]:
+    """The attributes of a class by name, with what its docstring says of each."""
+    text = inspect.cleandoc(described.__doc__ or "").partition("Attributes:\n")[2]
+    return {name: " ".join(told.split()) for name, told in re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", text, re.M)}
+
+
 def attributes(described: type) -> str:
     """What an object of a class is made of, from the docstring of the class."""
-    text = inspect.cleandoc(described.__doc__ or "").partition("Attributes:\n")[2]
-    rows = [(code(name), " ".join(meaning.split())) for name, meaning in re.findall(r"^    (\w+): (.*)$", text, re.M)]
-    return table(("attribute", "what it holds"), rows)
+    return table(("attribute", "what it holds"), ((code(name), told) for name, told in _attributes(described).items()))
+
+
+def train_settings() -> str:
+    """The settings of the trainer, with the games' values."""
+    meanings = _attributes(Settings)
+    rows = []
+    for setting in fields(Settings):
+        values = [getattr(GAME_SETTINGS[game], setting.name) for game in GAMES]
+        told = [LIST_SIGN.join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values]
+        rows.append((code(setting.name), *map(code, told), meanings[setting.name]))
+    return table(("setting", *(f"{game} game" for game in GAMES), "what it is"), rows)
+
+
+def train_mix() -> str:
+    """The settings of the league."""
+    meanings = _attributes(Mix)
+    rows = [(code(part.name), code(str(part.default)), meanings[part.name]) for part in fields(Mix)]
+    return table(("part of the mix", "default", "what it is"), rows)
 
 
 # ---------------------------------------------------------------- agents
@@ -373,20 +401,30 @@ def agent_options() -> str:
     return table(("agent", "option", "values", "default", "meaning"), rows)
 
 
+def levels() -> str:
+    """Who plays each level, with its rating."""
+    rows = [
+        (game, players, *(f"{code(ladder[name].spec)} ({ladder[name].rating})" for name in NAMES))
+        for (game, players), ladder in LEVELS.items()
+    ]
+    return table(("game", "players", *(code(f"level:{name}") for name in NAMES)), rows)
+
+
 def shipped_models() -> str:
     """The models that come with the suite, and what each says of its training."""
     rows = []
     for path in sorted(SHIPPED.glob("*.npz")):
         model = load_model(path)
         told, options = model.trained, model.trained["options"]
-        begun = Path(options["start_from"]).parent.name if options.get("start_from") else ""
+        settings = options["settings"]
+        begun = Path(options["start_from"]).stem if options.get("start_from") else ""
         rows.append(
             (
                 code(path.name),
                 f"{path.stat().st_size / 1e6:.2f}",
-                " x ".join(map(str, options["network"])),
+                " x ".join(map(str, settings["network"])),
                 options["seed"],
-                f"{options['learning_rate']:g}",
+                f"{settings['learning_rate']:g}",
                 code(begun) if begun else "nothing",
                 f"{told['seconds'] / 60:.0f}",
                 f"{told['decisions'] / 1e6:.1f}",
@@ -451,7 +489,10 @@ PARTS: dict[str, Callable[[], str]] = {
     "view attributes": lambda: attributes(View),
     "shipped agents": shipped_agents,
     "agent options": agent_options,
+    "levels": levels,
     "shipped models": shipped_models,
+    "train settings": train_settings,
+    "train mix": train_mix,
     **{
         f"tournament {path.stem.replace('_', ' ')}": partial(tournament, path)
         for path in sorted((DOCS / "results").glob("*.csv"))

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from itertools import count, pairwise
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from siberia_agents.learned import Layers, Model, shipped_model
+from siberia_agents.learned import Model, head_sizes, shipped_model
 from siberia_agents.search.agent import SearchAgent, SearchResult
 from siberia_agents.search.guided import GuidedAgent
 from siberia_env import vector
@@ -40,7 +40,7 @@ from siberia_experiments.console import console, counting, new_table
 PLAYERS = 4
 BATCH = 1024  # games in a batch
 SMALL_BATCH, LARGE_BATCH = 256, 262_144  # a decision must cost about the same in both
-TRAINING_DECISIONS = 262_144  # decisions of the training run of which the games' part of the time is measured
+TRAINING_DECISIONS = 262_144  # decisions for which training is timed
 ROLLOUTS = 2000  # rollouts for each call of OpenSpiel's C++ evaluator
 CATAN_DECISIONS = 4000  # most decisions in a game of Catan, because some random players never win
 SIMULATIONS, PEER_SIMULATIONS = 10_000, 2000  # simulations of a search, ours and OpenSpiel's
@@ -54,9 +54,11 @@ Rate = Callable[[float], float]  #: measures for the given number of seconds, an
 STATE, COPY, MEMORY = "a state, bytes", "copy of a state, ns", "100 000 games without observations, MB"
 GUIDED = "guided search, simulations a second"
 WARM, COLD = "import to first step, warm cache, s", "import to first step, nothing compiled, s"
-TRAINING = "games' part of MaskablePPO's time, %"
+TRAINING = "training, decisions a second"
+PEER_TRAINING = "training with MaskablePPO and the same layers, decisions a second"
+TRAINING_RATIO = "ours over MaskablePPO's"
 LIMITS: dict[str, dict[str, float]] = {
-    "card": {STATE: 512, COPY: 20, MEMORY: 150, WARM: 1.5, COLD: 15, TRAINING: 10},
+    "card": {STATE: 512, COPY: 20, MEMORY: 150, WARM: 1.5, COLD: 15},
     "board": {STATE: 1536, WARM: 1.5, COLD: 30},
 }
 
@@ -184,7 +186,7 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
         measure = guided_rate(game)
         guided = done(median([measure(seconds) for _ in range(repeats)]))
         cold, warm = done(start_seconds(game))
-        share = done(training_share(game))
+        rates = done(training_rates(game))
     facts = [
         (STATE, f"{game.state_dtype.itemsize}"),
         (COPY, f"{copied:.1f}"),
@@ -195,8 +197,9 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
         (WARM, f"{warm:.2f}"),
         (COLD, f"{cold:.1f}"),
     ]
-    if share is not None:
-        facts.append((TRAINING, f"{100 * share:.1f}"))
+    if rates is not None:
+        facts += [(TRAINING, f"{rates[0]:,.0f}"), (PEER_TRAINING, f"{rates[1]:,.0f}")]
+        facts.append((TRAINING_RATIO, f"{rates[0] / rates[1]:.1f}"))
     limits = {**LIMITS[game.name], large_batch: round(1.5 * small)}
     for fact, measured in facts:
         table.add_row(fact, measured, f"{limits[fact]:g}" if fact in limits else "")
@@ -307,14 +310,13 @@ def guide(variant: Variant) -> Model:
     except ModelError:
         game, random_weights = variant.game, np.random.default_rng(0)
 
-        def layers(outputs: int) -> Layers:
-            widths = (game.observation_size, *NETWORK, outputs)
-            return [
-                (random_weights.normal(0, a**-0.5, (a, b)).astype(np.float32), np.zeros(b, np.float32))
-                for a, b in pairwise(widths)
-            ]
-
-        return Model(game.name, (variant.num_players,), layers(game.num_actions), layers(1), {})
+        heads = head_sizes(game)
+        widths = (game.observation_size, *NETWORK, sum(heads.values()))
+        layers = [
+            (random_weights.normal(0, a**-0.5, (a, b)).astype(np.float32), np.zeros(b, np.float32))
+            for a, b in pairwise(widths)
+        ]
+        return Model(game.name, (variant.num_players,), layers, heads, {})
 
 
 @kernel
@@ -356,16 +358,49 @@ def start_seconds(game: Game) -> tuple[float, float]:
     return times[0], times[1]
 
 
-def training_share(game: Game) -> float | None:
-    """The share of a training run's time that goes into the games; None without the extra `train`."""
+def training_rates(game: Game, decisions: int = TRAINING_DECISIONS) -> tuple[float, float] | None:
+    """Decisions a second of training by self-play: our trainer's, and those of MaskablePPO with the same layers.
+
+    Both learn from every decision of both players, each with its own settings, on as many threads as the machine has
+    processors. None without the extra `train`.
+    """
     try:
-        from siberia_experiments.training.run import Training, TrainOptions
+        import torch as th
+
+        from siberia_env.sb3 import SelfPlayVecEnv
+        from siberia_experiments.training.league import Mix
+        from siberia_experiments.training.ppo import Learner
+        from siberia_experiments.training.run import game_settings
+        from siberia_experiments.training.sb3_ppo import SelfPlayPolicy, SelfPlayPPO
     except ImportError:
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        options = TrainOptions(game.name, decisions=TRAINING_DECISIONS, evaluation_games=1, evaluation_seconds=1e9)
-        *_, last = Training(options, Path(folder)).run()
-    return last.env_part
+    variant, settings = game.variant(2), replace(game_settings(game.name), imitate=0)
+    layers, threads = list(settings.network), th.get_num_threads()
+    learner = Learner([variant], [], Mix(alone=1.0), settings)
+    peer = SelfPlayPPO(
+        SelfPlayPolicy,
+        SelfPlayVecEnv(vector.make(game, 512, reward="margin")),
+        n_steps=64,
+        batch_size=2048,
+        n_epochs=3,
+        policy_kwargs={"net_arch": {"pi": layers, "vf": layers}, "activation_fn": th.nn.ReLU},
+        device="cpu",
+    )
+    try:
+        th.set_num_threads(1)  # it has two threads of its own, one that plays and one that learns
+        learner.iterate(0.0)
+        before, started = learner.decisions, time.perf_counter()
+        while learner.decisions - before < decisions:
+            learner.iterate(0.0)
+        own = (learner.decisions - before) / (time.perf_counter() - started)
+        th.set_num_threads(threads)
+        peer.learn(1)
+        before, started = peer.num_timesteps, time.perf_counter()
+        peer.learn(decisions, reset_num_timesteps=False)
+        return own, (peer.num_timesteps - before) / (time.perf_counter() - started)
+    finally:
+        th.set_num_threads(threads)
+        learner.close()
 
 
 # ---------------------------------------------------------------- others

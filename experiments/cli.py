@@ -1,24 +1,29 @@
-"""The command line: `siberia train|evaluate|tournament|play|record|replay|bench|demo`."""
+"""The command line: `siberia train|evaluate|exploit|tournament|play|record|replay|bench|demo`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
-from siberia_agents.registry import AGENTS, short_form
+from siberia_agents.registry import AGENTS, is_own, short_form
 from siberia_env import __version__
 from siberia_env.errors import ConfigurationError, MissingExtraError, SiberiaError
+from siberia_env.files import FolderLock
 from siberia_env.game import GAMES, Variant, find_game
 from siberia_experiments.commands import LIST_SIGN, TRUTH, resume_line
+from siberia_experiments.faults import one_line, printable
 
 BAD_INPUT = 2  #: exit code
 INTERRUPTED = 130  #: exit code
+MOST_GAMES = 10**8  #: in one run
 
 app = typer.Typer(
     add_completion=False,
@@ -55,7 +60,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _tell_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"siberia-env {__version__}")
+        say(f"siberia-env {__version__}")
         raise typer.Exit
 
 
@@ -68,6 +73,34 @@ def siberia(
     """Take the options before the command."""
 
 
+def say(line: str) -> None:
+    """Print a line. What a terminal would obey in a name is shown, not sent."""
+    typer.echo(printable(line))
+
+
+def complain(text: str) -> None:
+    """Print one line on stderr, if there is one."""
+    if sys.stderr is not None:
+        print(f"siberia: {one_line(text)}", file=sys.stderr)
+
+
+@contextmanager
+def only_trainer(folder: Path) -> Iterator[None]:
+    """Keep other processes from training in `folder`, which exists.
+
+    Raises:
+        ConfigurationError: another process trains there.
+    """
+    try:
+        lock = FolderLock(folder)
+    except BlockingIOError:
+        raise ConfigurationError(f"--out: another process trains in {folder}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def refusing_bad_input(command: F) -> F:
     """Turn the suite's own errors into one line on stderr and exit code 2."""
 
@@ -76,13 +109,20 @@ def refusing_bad_input(command: F) -> F:
         try:
             return command(*args, **kwargs)
         except (SiberiaError, MissingExtraError) as error:
-            print("siberia:", *str(error).splitlines(), file=sys.stderr)  # a name in a file may contain line breaks
-            raise typer.Exit(BAD_INPUT) from None
+            complain(str(error))  # a name in a file may contain line breaks
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # a disk that is full, a file that has just gone
+            where = f"{error.filename}: " if error.filename is not None else ""
+            complain(f"{where}{error.strerror or error}")
+        except MemoryError:
+            complain("there is not enough memory")
+        raise typer.Exit(BAD_INPUT) from None
 
     return wrapped  # type: ignore[return-value]
 
 
-def read_rules(text: str) -> dict[str, Any]:
+def read_rules(text: str, option: str = "--rules") -> dict[str, Any]:
     """Read options such as `edition=oya,max_turns=200`.
 
     A value is a whole number, `true`, `false`, a word, or a list of words (`a/b`).
@@ -94,9 +134,9 @@ def read_rules(text: str) -> dict[str, Any]:
     for part in filter(None, text.split(",")):
         name, _, value = (text.strip() for text in part.partition("="))
         if not name or not value:
-            raise ConfigurationError(f"--rules: {part!r} is not of the form NAME=VALUE")
+            raise ConfigurationError(f"{option}: {part!r} is not of the form NAME=VALUE")
         if name in rules:
-            raise ConfigurationError(f"--rules: {name} is given twice")
+            raise ConfigurationError(f"{option}: {name} is given twice")
         rules[name] = _read_value(value)
     return rules
 
@@ -118,13 +158,56 @@ def read_widths(text: str) -> tuple[int, ...]:
     Raises:
         ConfigurationError: the widths are not whole numbers of 1 or more.
     """
-    try:
-        widths = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        widths = ()
+    widths = _whole_numbers(text)
     if not widths or min(widths) < 1:
         raise ConfigurationError(f"--network: {text!r}; give the widths of the hidden layers, such as 256,256")
     return widths
+
+
+def read_counts(text: str) -> tuple[int, ...]:
+    """Read player counts such as `2` or `2,3,4`.
+
+    Raises:
+        ConfigurationError: they are no whole numbers.
+    """
+    counts = _whole_numbers(text)
+    if not counts:
+        raise ConfigurationError(f"--players: {text!r}; give a number of players, or several, such as 2,3,4")
+    return counts
+
+
+def _whole_numbers(text: str) -> tuple[int, ...]:
+    """The numbers in `text`, which commas separate; none if one of them is no whole number."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        return ()
+
+
+def read_fields(option: str, text: str, given: Any) -> Any:
+    """Read values for the fields of a dataclass, such as `keep=0.5,entropy=0.01/0.001`, into a copy of `given`.
+
+    Raises:
+        ConfigurationError: a part that is not of the form NAME=VALUE, a name that is no field, or a value of the wrong
+            kind.
+    """
+    changes: dict[str, Any] = {}
+    for name, value in read_rules(text, option).items():
+        if not hasattr(given, name):
+            names = ", ".join(field.name for field in fields(given))
+            raise ConfigurationError(f"{option}: no {name!r}; there are {names}")
+        before = getattr(given, name)
+        try:
+            if isinstance(before, tuple):
+                parts = value if isinstance(value, list) else [value]
+                changes[name] = tuple(type(before[0])(part) for part in parts)
+            elif isinstance(before, bool) != isinstance(value, bool):
+                raise ValueError
+            else:
+                changes[name] = type(before)(value)
+        except (ValueError, TypeError):
+            raise ConfigurationError(f"{option}: {name}={value}; it is like {name}={before}") from None
+    return replace(given, **changes)
 
 
 def read_agents(text: str) -> list[str]:
@@ -155,9 +238,11 @@ def _was_given(context: typer.Context, option: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def _positive(name: str, value: float) -> None:
+def _positive(name: str, value: float, most: float) -> None:
     if not value > 0:
         raise ConfigurationError(f"--{name}: {value}; it has to be more than 0")
+    if value > most:
+        raise ConfigurationError(f"--{name}: {value}; at most {most}")
 
 
 @app.command()
@@ -165,7 +250,10 @@ def _positive(name: str, value: float) -> None:
 def train(
     context: typer.Context,
     game: GameName,
-    players: Players = 2,
+    players: Annotated[
+        str,
+        typer.Option(metavar="P,...", help="Number of players, 2 to 4; one policy learns all numbers that you name."),
+    ] = "2",
     rules: Rules = "",
     components: ComponentFile = None,
     minutes: Annotated[
@@ -178,7 +266,12 @@ def train(
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/train"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after a stop or kill.")] = False,
-    threads: Annotated[int, typer.Option(help="Number of torch threads; with 1 a run can be repeated exactly.")] = 2,
+    device: Annotated[
+        str, typer.Option(help="Where the network learns: cpu, cuda, or auto for a GPU if there is one.")
+    ] = "auto",
+    threads: Annotated[
+        int, typer.Option(help="Number of torch threads; a run on a CPU can be repeated with as many.")
+    ] = 2,
     reward: Annotated[str, typer.Option(help="What the policy maximises: win, margin or score.")] = "margin",
     network: Annotated[
         str,
@@ -193,8 +286,19 @@ def train(
     start_from: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="Saved model to start from; it may be for other player counts.")
     ] = None,
+    settings: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help="Other settings of the algorithm, such as keep=0.5,entropy=0.01/0.001 (see docs/train.md).",
+        ),
+    ] = "",
+    mix: Annotated[
+        str,
+        typer.Option(metavar="NAME=VALUE,...", help="Who sits at the training games, such as alone=0.3,plans=0.6."),
+    ] = "",
 ) -> None:
-    """Train a policy by self-play with MaskablePPO (needs the extra `train`).
+    """Train a policy by self-play (needs the extra `train`).
 
     [bold]Examples[/bold]
 
@@ -208,51 +312,60 @@ def train(
 
     siberia train board --players 4 --start-from runs/board/model.npz --minutes 15 --out runs/four
 
+    siberia train card --players 2,3,4 --device cuda --settings num_envs=8192 --minutes 60 --out runs/all
+
     At the end the command prints two commands: one measures the policy, the other lets you play against it.
     """
     from siberia_experiments.training.demo import follow
     from siberia_experiments.training.display import next_lines
-    from siberia_experiments.training.run import Training, TrainOptions, checkpoint_path
+    from siberia_experiments.training.league import Mix
+    from siberia_experiments.training.run import Training, TrainOptions, checkpoint_path, game_settings
 
+    held = ExitStack()
     budget: dict[str, Any] = {"minutes": minutes, "decisions": decisions}
     if resume:
         given = {name for name in context.params if _was_given(context, name)}
-        for name in ("players", "rules", "components", "seed", "reward", "network", "learning_rate", "start_from"):
-            if name in given:
-                raise ConfigurationError(
-                    f"--{name.replace('_', '-')}: a resumed run keeps its own; leave the option out"
-                )
+        for name in sorted(given - {"game", "out", "resume", "minutes", "decisions", "threads", "device"}):
+            raise ConfigurationError(f"--{name.replace('_', '-')}: a resumed run keeps its own; leave the option out")
         changes = budget if given & set(budget) else {}
-        if "threads" in given:
-            changes["threads"] = threads
+        changes |= {name: context.params[name] for name in ("threads", "device") if name in given}
+        if out.is_dir():
+            held.enter_context(only_trainer(out))
         training = Training.resume(out, game, **changes)
     else:
         if checkpoint_path(out).exists():
             raise ConfigurationError(f"--out: {out} holds a run; go on with it (--resume) or name another folder")
         if minutes is None and decisions is None:
             budget["minutes"] = 30.0
+        own: dict[str, Any] = {"reward": reward}
+        if network:
+            own["network"] = read_widths(network)
+        if learning_rate is not None:
+            own["learning_rate"] = learning_rate
         options = TrainOptions(
             game,
-            players,
+            read_counts(players),
             read_rules(rules),
             read_tables(game, components),
             seed,
+            settings=read_fields("--settings", settings, replace(game_settings(game), **own)),
+            mix=read_fields("--mix", mix, Mix()),
+            device=device,
             threads=threads,
-            reward=reward,
-            network=read_widths(network) if network else None,
-            learning_rate=learning_rate,
             start_from=None if start_from is None else str(start_from),
             **budget,
         )
         training = Training(options, out)
+        held.enter_context(only_trainer(out))
     try:
-        follow(training)
+        with held:
+            follow(training)
     except KeyboardInterrupt:
         if checkpoint_path(out).exists():
-            typer.echo(f"stopped; go on from the last checkpoint: {resume_line(game, out)}")
+            say(f"stopped; go on from the last checkpoint: {resume_line(game, out)}")
         raise typer.Exit(INTERRUPTED) from None
     for line in next_lines(training):
-        typer.echo(line)
+        say(line)
 
 
 @app.command()
@@ -261,12 +374,21 @@ def evaluate(
     game: GameName,
     agents: Agents = "greedy,random",
     players: Players = 2,
-    games: Annotated[int, typer.Option(help="Number of games, with rotating seats.")] = 500,
+    games: Annotated[int, typer.Option(help="Least number of games; each deal is played in every seat order.")] = 500,
     rules: Rules = "",
     components: ComponentFile = None,
     seed: Seed = 0,
+    control_variate: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="Saved model that measures luck, or `shipped` for the suite's own; adds win rates corrected for luck.",
+        ),
+    ] = "",
 ) -> None:
     """Play agents against each other, and show win rates and mean scores with 95% intervals.
+
+    Each deal is played in every seat order, so that neither cards nor seats favour an agent.
 
     [bold]Examples[/bold]
 
@@ -279,16 +401,99 @@ def evaluate(
     siberia evaluate board --rules sides=random,salesman_cards=true --games 200
 
     siberia evaluate board --rules "sides=Tokyo/Hong Kong/Toronto/Sydney/Zurich"
+
+    siberia evaluate card --agents learned,search:2000:playout=heuristic --games 200 --control-variate shipped
     """
     from siberia_experiments import evaluate as evaluation
-    from siberia_experiments.console import console, results_table
+    from siberia_experiments.console import console, counted_deals, results_table
 
     variant = find_variant(game, players, rules, components)
     specs = read_agents(agents)
-    results = evaluation.evaluate(variant, evaluation.line_up(specs, players), games, seed)
+    judge = evaluation.find_judge(control_variate, variant) if control_variate else None
+    results = evaluation.evaluate(variant, evaluation.line_up(specs, players), games, seed, len(specs), judge)
     rows = [(spec, results, place) for place, spec in enumerate(specs)]
-    counted = "1 game" if games == 1 else f"{games} games"
-    console.print(results_table(f"{variant.game.title}, {players} players, {counted}, seats rotated", rows))
+    console.print(results_table(f"{variant.game.title}, {players} players, {counted_deals(results)}", rows))
+
+
+@app.command()
+@refusing_bad_input
+def exploit(
+    game: GameName,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent to exploit (see docs/agents.md).")],
+    players: Players = 2,
+    rules: Rules = "",
+    components: ComponentFile = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="Training time in minutes; 10 if --decisions isn't given.")
+    ] = None,
+    decisions: Annotated[
+        int | None, typer.Option(help="Number of decisions to train for, in place of --minutes.")
+    ] = None,
+    games: Annotated[
+        int, typer.Option(help="Least number of games of the last measurement; each deal in every seat order.")
+    ] = 2000,
+    start_from: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT",
+            help="Weights to start from: victim, plan (imitates `heuristic`), nothing, or a saved model. auto takes "
+            "the victim's if it plays a trained model, else the plan.",
+        ),
+    ] = "auto",
+    settings: Annotated[
+        str, typer.Option(metavar="NAME=VALUE,...", help="Settings of the algorithm (see docs/train.md).")
+    ] = "",
+    seed: Seed = 0,
+    device: Annotated[
+        str, typer.Option(help="Where the network learns: cpu, cuda, or auto for a GPU if there is one.")
+    ] = "auto",
+    threads: Annotated[int, typer.Option(help="Number of torch threads.")] = 2,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; by default runs/exploit-GAME.")] = None,
+) -> None:
+    """Train a policy against one agent in all other seats, and tell how much more it wins than an equal would.
+
+    Needs the extra `train`. The gain is a lower bound: more training may find more.
+
+    [bold]Examples[/bold]
+
+    siberia exploit card learned --minutes 10 --out runs/exploit
+
+    siberia exploit board heuristic --players 4 --minutes 30 --device cuda
+
+    siberia exploit card search:200 --decisions 2000000 --start-from runs/exploit/model.npz
+    """
+    from siberia_experiments.console import console, counted_deals, points
+    from siberia_experiments.exploit import MODEL, REPORT, Exploit, ExploitOptions
+    from siberia_experiments.training.run import game_settings
+
+    folder = Path(f"runs/exploit-{game}") if out is None else out
+    if minutes is None and decisions is None:
+        minutes = 10.0
+    options = ExploitOptions(
+        game,
+        agent,
+        players,
+        read_rules(rules),
+        read_tables(game, components),
+        seed,
+        minutes,
+        decisions,
+        start_from,
+        read_fields("--settings", settings, game_settings(game)),
+        device,
+        threads,
+        games,
+    )
+    exploiter = Exploit(options, folder)
+    for pick in exploiter.run():
+        kept = ", kept" if pick.is_best else ""
+        told = f"{100 * pick.part:3.0f}%  {pick.seconds:.0f} s, {pick.decisions:,} decisions: gain {points(pick.gain)}"
+        console.print(told + kept, markup=False, highlight=False, soft_wrap=True)
+    found = exploiter.measure()
+    others = agent if players == 2 else f"{players - 1} {agent}"
+    typer.echo(f"against {others}: gain over an equal {points(found.gain)} points of the win share")
+    typer.echo(f"({counted_deals(found.results)}; a lower bound of what can be gained: more training may find more)")
+    typer.echo(f"{folder}: {MODEL}, the policy that does it, and {REPORT}")
 
 
 @app.command()
@@ -311,6 +516,12 @@ def tournament(
     move_seconds: Annotated[
         float, typer.Option(help="Time limit for a move; an agent that takes longer forfeits the game.")
     ] = 60.0,
+    memory: Annotated[
+        int,
+        typer.Option(
+            metavar="MB", help="Memory limit of an agent of your own (MODULE:CLASS), which plays in its own process."
+        ),
+    ] = 4096,
 ) -> None:
     """Rank agents. Every line-up plays in every seat order, on common deals.
 
@@ -330,23 +541,23 @@ def tournament(
 
     folder = Path(f"runs/tournament-{game}") if out is None else out
     variant = find_variant(game, players, rules, components)
-    planned = Tournament(variant, read_agents(agents), games, folder, seed, move_seconds)
+    planned = Tournament(variant, read_agents(agents), games, folder, seed, move_seconds, memory)
     title = f"{variant.game.title}, {players} players, {planned.schedule.games} games"
     try:
         outcome = planned.run(processors() if jobs is None else jobs)
     except KeyboardInterrupt:
-        typer.echo(f"stopped; {folder} has every game that was finished: the same command goes on")
+        say(f"stopped; {folder} has every game that was finished: the same command goes on")
         raise typer.Exit(INTERRUPTED) from None
     for table in tables(outcome, title, variant.game):
         console.print(table)
-    typer.echo(rounding(planned))
+    say(rounding(planned))
     try:
         from siberia_experiments.tournament.plots import draw
     except MissingExtraError as error:
-        typer.echo(f"no pictures: {error}")
+        say(f"no pictures: {error}")
     else:
         draw(outcome, folder, title)
-    typer.echo(f"{folder}: games.csv, summary.csv and more; docs/tournament.md says what each holds")
+    say(f"{folder}: games.csv, summary.csv and more; docs/tournament.md says what each holds")
 
 
 @app.command()
@@ -376,10 +587,10 @@ def record(
     from siberia_experiments.evaluate import line_up
     from siberia_experiments.record_games import record_games
 
-    _positive("games", games)
+    _positive("games", games, MOST_GAMES)
     variant = find_variant(game, players, rules, components)
     record_games(variant, line_up(read_agents(agents), players), games, seed, out)
-    typer.echo(f"{out}: {games} {'game' if games == 1 else 'games'}")
+    say(f"{out}: {games} {'game' if games == 1 else 'games'}")
 
 
 @app.command()
@@ -410,9 +621,9 @@ def replay(
         raise ConfigurationError(f"replay: one game and one file, or just a file; got {' '.join(names)}")
     for line in tell_records(Path(file), find_game(games[0]) if games else None):
         if not quiet:
-            typer.echo(line)
+            say(line)
     if quiet:
-        typer.echo(f"{file}: in order")
+        say(f"{file}: in order")
 
 
 @app.command()
@@ -432,8 +643,8 @@ def bench(
     """
     from siberia_experiments.bench import bench as run_bench
 
-    _positive("seconds", seconds)
-    _positive("repeats", repeats)
+    _positive("seconds", seconds, 3600)
+    _positive("repeats", repeats, 1000)
     run_bench(find_game(game), seconds, repeats)
 
 
@@ -458,11 +669,16 @@ def demo(
     siberia demo board --players 3 --minutes 10 --out runs/three
     """
     from siberia_experiments.training.demo import demo as run_demo
-    from siberia_experiments.training.run import TrainOptions
+    from siberia_experiments.training.run import TrainOptions, make_folder
 
-    _positive("games", games)
-    options = TrainOptions(game, players, read_rules(rules), read_tables(game, components), seed, minutes)
-    run_demo(options, Path(f"runs/demo-{game}") if out is None else out, games)
+    _positive("games", games, MOST_GAMES)
+    options = TrainOptions(game, (players,), read_rules(rules), read_tables(game, components), seed, minutes)
+    find_variant(game, players, rules, components)  # nothing is made for what can't be played
+    options.check()
+    folder = Path(f"runs/demo-{game}") if out is None else out
+    make_folder(folder)
+    with only_trainer(folder):
+        run_demo(options, folder, games)
 
 
 @app.command()
@@ -516,6 +732,7 @@ def play(
         found, looks_ahead = load_game(resume)
         if found.variant.game is not find_game(game):
             raise ConfigurationError(f"--resume: {resume} keeps a game of {found.variant.game.name}, not of {game}")
+        ask_about_modules(resume, found.agents)
         save, record_file = resume, resumed_record(resume, out)
     else:
         variant = find_variant(game, players, rules, components)
@@ -528,6 +745,24 @@ def play(
         raise typer.Exit(INTERRUPTED) from None
 
 
+def ask_about_modules(file: Path, specs: Sequence[str]) -> None:
+    """Ask before code is run that `file` names: importing the module of an agent runs it.
+
+    Raises:
+        ConfigurationError: the answer is not yes.
+    """
+    named = [spec for spec in dict.fromkeys(specs) if is_own(spec)]
+    if not named:
+        return
+    say(f"{file} names agents whose modules would be imported, which runs their code: {', '.join(named)}")
+    try:
+        agreed = typer.confirm("Do you trust them?", default=False)
+    except typer.Abort:
+        agreed = False
+    if not agreed:
+        raise ConfigurationError(f"--resume: {file} was not resumed, and nothing was imported")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command `siberia` with `arguments`, by default those of the process, and return the exit code."""
     # Torch threads that spin while they wait bring training to a standstill beside any other busy process.
@@ -536,14 +771,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = app(given or ["--help"], prog_name="siberia", standalone_mode=False)
-    except typer.Abort:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except typer.Abort as error:
+        return INTERRUPTED if isinstance(error.__context__, KeyboardInterrupt) else 1
+    except BrokenPipeError:  # who read the output has gone: `siberia replay games.jsonl | head`
+        drop_output()
         return 1
+    except OSError as error:
+        complain(f"can't write the output: {error.strerror or error}")
+        drop_output()
+        return BAD_INPUT
     except Exception as error:
         if not hasattr(error, "format_message"):  # only what typer raises for an unreadable command line has it
             raise
-        print(f"siberia: {' '.join(error.format_message().split())} (see --help)", file=sys.stderr)
+        complain(f"{' '.join(error.format_message().split())} (see --help)")
         return BAD_INPUT
     return code or 0
+
+
+def drop_output() -> None:
+    """Send what is still to be printed nowhere, so that the end of the program doesn't fail on it again."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -10,9 +10,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from siberia_env.game import Game
-from siberia_experiments.match import Interval, Results
+from siberia_experiments.faults import printable
+from siberia_experiments.match import Results
+from siberia_experiments.statistics import Interval
 
 console = Console()
 
@@ -22,6 +25,11 @@ LONGEST_LABEL = 20  #: characters, so that a row of results fits into 80 columns
 def percent(rate: Interval) -> str:
     """`97.5% [95.1, 98.8]`."""
     return f"{100 * rate.value:.1f}% [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+
+
+def points(gain: Interval) -> str:
+    """A difference of win rates in percentage points: `+4.0 [1.5, 6.5]`."""
+    return f"{100 * gain.value:+.1f} [{100 * gain.low:.1f}, {100 * gain.high:.1f}]"
 
 
 def mean_score(score: Interval, game: Game) -> str:
@@ -46,25 +54,40 @@ def counted_names(names: Iterable[str]) -> str:
     return ", ".join(name if count == 1 else f"{count} {name}" for name, count in Counter(names).items())
 
 
+def counted_deals(results: Results) -> str:
+    """`500 games: 250 deals, each in every seat order`."""
+    games, deals = len(results.entrant), results.deals
+    count = "1 game" if games == 1 else f"{games} games"
+    return f"{count}: {'1 deal' if deals == 1 else f'{deals} deals'}, each in every seat order"
+
+
 def new_table(title: str) -> Table:
     """A table without a frame: what would go into the frame is needed for the numbers."""
     return Table(title=title, box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
 def results_table(title: str, series: Iterable[tuple[str, Results, int]]) -> Table:
-    """A row for each entrant of each series of games: (label of the entrant, results, its place)."""
+    """A row for each entrant of each series of games: (label of the entrant, results, its place).
+
+    If luck was measured, a further column has the win rates that are corrected for it.
+    """
     table = new_table(title)
     table.add_column("agent")
     table.add_column("against")
     table.add_column("win rate, 95%", justify="right", no_wrap=True)
     table.add_column("mean score, 95%", justify="right", no_wrap=True)
+    series = list(series)
+    has_luck = any(results.luck is not None for _, results, _ in series)
+    if has_luck:
+        table.add_column("less luck, 95%", justify="right", no_wrap=True)
     for label, results, place in series:
         others = [name for number, name in enumerate(results.entrants) if number != place]
         table.add_row(
-            short_label(label),
-            counted_names(others),
+            Text(printable(short_label(label))),
+            Text(printable(counted_names(others))),
             percent(results.win_rate(place)),
             mean_score(results.mean_score(place), results.game),
+            *([percent(results.win_rate_less_luck(place))] if has_luck else []),
         )
     return table
 
@@ -73,7 +96,7 @@ def results_table(title: str, series: Iterable[tuple[str, Results, int]]) -> Tab
 def counting(what: str, total: int) -> Iterator[Progress]:
     """A progress bar over `total` things; `bar.advance(bar.task_ids[0], n)` counts n of them."""
     with Progress(
-        TextColumn(what),
+        TextColumn(printable(what), markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

@@ -5,6 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 LONGEST_REASON = 200  #: characters
+LONGEST_LINE = 2000  #: characters of an error message on the command line
+
+
+def printable(text: str) -> str:
+    """`text` with line breaks as they are, and other signs that a terminal would obey or can't show as `\\x1b`."""
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in text
+    )
+
+
+def one_line(text: str) -> str:
+    """`text` as one printable line, cut if it is very long."""
+    line = printable(" ".join(text.splitlines()))
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 3] + "..."
 
 
 def described(error: BaseException) -> str:

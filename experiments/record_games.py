@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from siberia_agents.interface import Agent, checked_action
 from siberia_env.errors import RecordError
 from siberia_env.game import Game, States, Variant
-from siberia_env.record import Record, describe, play_and_record, read_records, write_records
+from siberia_env.records import Record, describe, play_and_record, read_records, write_records
 from siberia_env.view import view_state
 from siberia_experiments.console import counting
 from siberia_experiments.match import start_agents

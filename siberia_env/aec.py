@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from siberia_env.core import engine
+from siberia_env.core import engine, rewards
 from siberia_env.core.jit import PLAIN_PYTHON
 from siberia_env.core.rng import check_seed
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError, RenderModeError
@@ -57,10 +57,10 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     [A], the legal actions. The mask is all zero unless it is the agent's turn. `infos[agent]["action_mask"]` is the
     same array. The environment never writes again into an array that it has handed out.
 
-    Rewards are paid once, when the game ends. Then every info also holds `scores` (by agent, in dollars), `winners`
-    (agents) and `truncated` (whether the limit of turns or rounds ended the game). Reaching that limit is a termination
-    like any other. Game e (0, 1, ...) after `reset(seed=s)` is game e of slot 0 of a `vector.VectorEnv` under the same
-    seed.
+    Rewards are paid once, when the game ends. Then every info also holds `scores` (by agent, in the game's own unit,
+    `Game.score_unit`), `winners` (agents) and `hit_limit` (whether the limit of turns or rounds ended the game).
+    Reaching that limit is a termination like any other. Game e (0, 1, ...) after `reset(seed=s)` is game
+    e of slot 0 of a `vector.VectorEnv` under the same seed.
 
     A copy, a deep copy and an unpickled environment each go on from the same position, independently of the original.
     They meet the same chance outcomes.
@@ -89,14 +89,14 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         render_mode: str | None = None,
         illegal_action_ends: bool = False,
     ) -> None:
-        """Set up the table; `reset` deals the first game.
+        """Set up the game; `reset` deals the first game.
 
         Args:
             game: `"card"` or `"board"`.
             num_players: 2 to 4.
             rules: a mapping of the game's options, or for the card game an edition's name.
             components: the path of a component file, its content, or a `Components` object.
-            reward: `"win"`, `"margin"` or `"score"` (`engine.reward_of`).
+            reward: `"win"`, `"margin"` or `"score"` (`rewards.reward_of`).
             render_mode: with `"ansi"`, `render` returns a text; with `"human"`, the text is printed after every step.
             illegal_action_ends: whether an illegal action ends the game with a warning, -1 for the offender and 0 for
                 the others. Otherwise it raises `IllegalActionError`.
@@ -108,7 +108,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         check_render_mode(render_mode)
         self.variant = find_game(game).variant(num_players, rules, components)
         self.render_mode = render_mode
-        engine.reward_number(reward)  # raises if there is no such reward
+        rewards.reward_number(reward)  # raises if there is no such reward
         self.reward = reward
         self.illegal_action_ends = bool(illegal_action_ends)
         self.seed: int | None = None
@@ -305,7 +305,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return state
 
     def render(self) -> str | None:
-        """Show the table as the seat on turn sees it. Once the game is over, show everything.
+        """Show the game as the seat on turn sees it. Once the game is over, show everything.
 
         Returns:
             The text, if the render mode is `"ansi"`. None, if it is `"human"` (which prints the text) or None (with a
@@ -332,7 +332,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
 
     @property
     def num_players(self) -> int:
-        """How many players sit at the table."""
+        """How many players there are."""
         return self.variant.num_players
 
     def legal_actions(self) -> list[int]:
@@ -359,7 +359,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         return self.variant.action_number(name)
 
     def as_text(self, agent: str | None) -> str:
-        """The table as `agent` sees it, in plain text; for None, all of it.
+        """The game as `agent` sees it, in plain text; for None, all of it.
 
         Raises:
             ConfigurationError: there is no such agent.
@@ -451,9 +451,9 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
     def _finish(self) -> None:
         """End the game with the rewards and winners of the final position."""
         winners = [self.possible_agents[seat] for seat in self._position.winners()]
-        self._end(self._position.returns(self.reward), winners, self._position.is_truncated())
+        self._end(self._position.returns(self.reward), winners, self._position.has_hit_limit())
 
-    def _end(self, rewards: list[float], winners: list[str], truncated: bool) -> None:
+    def _end(self, rewards: list[float], winners: list[str], hit_limit: bool) -> None:
         """Mark all agents as done. After an illegal action nobody has won, and the scores are the current ones."""
         self._live = False
         scores = dict(zip(self.agents, self._position.scores(), strict=True))
@@ -465,7 +465,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
                 "action_mask": self._no_mask(),
                 "scores": dict(scores),
                 "winners": list(winners),
-                "truncated": truncated,
+                "hit_limit": hit_limit,
             }
             for agent in self.agents
         }

@@ -6,7 +6,7 @@ So a loop over any game (a batch step, a playout, a search) is one module-level 
 for each game that uses it.
 
 In compiled code the generic functions are resolved at compile time through `numba.extending.overload`; under
-`NUMBA_DISABLE_JIT=1` the same table is looked up at run time.
+`NUMBA_DISABLE_JIT=1` the kernels are looked up at run time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import operator
 from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from keyword import iskeyword
@@ -28,6 +28,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from siberia_env.core.jit import depend_on
+from siberia_env.core.rng import sample_stream
 from siberia_env.errors import ConfigurationError
 
 MAX_PLAYERS = 4
@@ -39,8 +40,13 @@ Rulesets: TypeAlias = NDArray[Any]
 
 
 def copy_states(states: States, rows: Any = slice(None)) -> States:
-    """A copy of `states[rows]`, taken as bytes: numpy copies records field by field, at several times the cost."""
-    return states.view(np.dtype((np.void, states.dtype.itemsize)))[rows].copy().view(states.dtype)
+    """A copy of `states[rows]`, where `rows` is a slice or an array of row numbers.
+
+    The bytes are copied. numpy's own `copy` of an array of records goes field by field, which takes ten times as long.
+    """
+    if isinstance(rows, slice):
+        return np.frombuffer(bytearray(states[rows].tobytes()), states.dtype)
+    return states.view(np.dtype((np.void, states.dtype.itemsize)))[rows].view(states.dtype)
 
 
 # ---------------------------------------------------------------- the kernels, generic
@@ -85,8 +91,8 @@ def generic(function: Callable[..., Any], optional: bool = False) -> Callable[..
 def register(state_dtype: np.dtype[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
     """Make `kernels` the ones that the generic functions run for states of `state_dtype`."""
     record = numba.from_dtype(state_dtype)
-    for table, key in ((_games_by_dtype, state_dtype), (_games_by_record, record)):
-        table[key] = {**table.get(key, {}), **kernels}
+    for registered, key in ((_games_by_dtype, state_dtype), (_games_by_record, record)):
+        registered[key] = {**registered.get(key, {}), **kernels}
     depend_on(record, kernels.values())
 
 
@@ -138,9 +144,23 @@ def is_secret(ruleset: Any, state: Any) -> bool:
 
 
 @_optional
-def shown(ruleset: Any, state: Any, player: int) -> int:
+def revealed_hash(ruleset: Any, state: Any, player: int) -> int:
     """A number, 0 to 2**31 - 1, for what `player` has been shown of the others' last secret decisions."""
     return 0
+
+
+@_optional
+def secret_decisions(ruleset: Any, state: Any, player: int) -> int:
+    """How many secret decisions of `player` the others don't know yet."""
+    return 0
+
+
+@_optional
+def reopen(ruleset: Any, state: Any, player: int, count: int) -> None:
+    """Give `player` the turn, with only the first `count` of its `secret_decisions` taken.
+
+    A search decides the others' anew. Nothing but whose turn it is and the decisions taken back may change.
+    """
 
 
 @_contract
@@ -149,7 +169,7 @@ def is_over(ruleset: Any, state: Any) -> bool:
 
 
 @_optional
-def is_truncated(ruleset: Any, state: Any) -> bool:
+def has_hit_limit(ruleset: Any, state: Any) -> bool:
     """Whether the limit of turns or rounds ended the game."""
     return False
 
@@ -187,6 +207,12 @@ def scores(ruleset: Any, state: Any, out: Any) -> None:
 @_contract
 def determinize(ruleset: Any, state: Any, player: int, generator: Any) -> None:
     """Replace what `player` can't know by a fair sample from `generator` (uint64), the state's own included."""
+
+
+@_optional
+def redraw(ruleset: Any, state: Any, generator: Any) -> None:
+    """Draw again from `generator` (uint64) what chance has settled but no player has seen, and the state's own too."""
+    state.generator = sample_stream(generator)
 
 
 def contract_kernels(*rooms: ModuleType) -> dict[str, Callable[..., Any]]:
@@ -255,6 +281,9 @@ def block_scales(blocks: tuple[Block, ...]) -> NDArray[np.float32]:
 # ---------------------------------------------------------------- games and their variants
 
 
+SEAT = (0, -1)  #: in `Game.state_ranges`, for a field that names a player
+
+
 @dataclass(frozen=True)
 class Game:
     """A game of the suite, as everything outside its own folder sees it.
@@ -276,12 +305,14 @@ class Game:
         render: the module that draws a state, imported when asked for; likewise.
         score_unit: what a point of the kernels' scores counts for people and in records; 1 unless given.
         score_form: how such a score is written, with `{}` for the number; the bare number unless given.
-        colours: words that `siberia play` shows in colour (also cut to two letters, within tables), with the colours.
+        colours: words that `siberia play` shows in colour (also cut to two letters, within grids), with the colours.
         other_names: names that actions go by in some states instead, with their numbers.
         names_in_play: every action's name in a state, where that depends on the state.
         min_players: 2 unless given.
         max_players: 4 unless given.
         has_secrets: whether players decide in secret (`is_secret`); False unless given.
+        state_ranges: the lowest and the highest value of the state's fields, for states that come from outside
+            (`check_states`); `SEAT` for a field that names a player. A field without one may have any value.
     """
 
     name: str
@@ -306,6 +337,7 @@ class Game:
     min_players: int = 2
     max_players: int = MAX_PLAYERS
     has_secrets: bool = False
+    state_ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         missing = [name for name in CONTRACT if name not in self.kernels and name not in OPTIONAL]
@@ -337,6 +369,21 @@ class Game:
     def score_digits(self) -> int:
         """Decimals to which the mean of such scores is rounded; below 0 if it is rounded to tens or hundreds."""
         return 2 - len(str(self.score_unit))
+
+    def check_states(self, num_players: int, states: States) -> None:
+        """Raise unless each field of `states` has a value that a game of `num_players` can have there.
+
+        Compiled code takes numbers of cards, seats and places from a state and checks no bounds. This keeps them inside
+        their tables. It does not find out whether the rules lead to such a state.
+
+        Raises:
+            ConfigurationError: a field of a state has no such value.
+        """
+        for name, limits in self.state_ranges.items():
+            low, high = (0, num_players - 1) if limits == SEAT else limits
+            values = states[name]
+            if values.size and not (values.min() >= low and values.max() <= high):
+                raise ConfigurationError(f"states: a state is damaged: its {name} is not within {low} and {high}")
 
     @cached_property
     def observation_size(self) -> int:
@@ -371,7 +418,7 @@ class Game:
 class Variant:
     """A game with its players, rules and components chosen: what an environment is made of.
 
-    Everybody at the table shares one variant, agents included, so nothing of it can be written to.
+    All players of a game share one variant, agents included, so nothing of it can be written to.
 
     Attributes:
         game: the game.
@@ -498,11 +545,28 @@ def register_game(name: str, module: str) -> None:
         raise ConfigurationError(f"game {name!r} is registered already, by {_homes[name]}")
 
 
+@cache
+def _installed_games() -> dict[str, str]:
+    """The games of installed packages, with their modules.
+
+    The search reads the metadata of every installed package, which takes some milliseconds, so it happens once.
+    """
+    return {entry.name: entry.value for entry in entry_points(group=ENTRY_POINTS)}
+
+
 def game_names() -> tuple[str, ...]:
-    """The names of all games: those of the suite, those registered, and those of installed packages."""
-    for entry in entry_points(group=ENTRY_POINTS):
-        _homes.setdefault(entry.name, entry.value)
+    """The names of all games: those of the suite, those registered, and those of installed packages.
+
+    Installed packages are searched once a process, the first time that somebody asks.
+    """
+    for name, module in _installed_games().items():
+        _homes.setdefault(name, module)
     return tuple(_homes)
+
+
+def is_game(name: Any) -> bool:
+    """Whether `name` is the name of a game. Installed packages are searched only if no other game is called so."""
+    return isinstance(name, str) and (name in _homes or name in game_names())
 
 
 def find_game(name: str | Game) -> Game:
@@ -513,7 +577,7 @@ def find_game(name: str | Game) -> Game:
     """
     if isinstance(name, Game):
         return name
-    if not isinstance(name, str) or (name not in _homes and name not in game_names()):
+    if not is_game(name):
         raise ConfigurationError(f"no game {name!r}; the games are {', '.join(_homes)}")
     game = getattr(import_module(_homes[name]), "GAME", None)
     if not isinstance(game, Game) or game.name != name:

@@ -29,7 +29,7 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
     sees on its turn, or at the end of the game, with an all-zero mask. The reward comes at the end of the game. An
     illegal action of the learner ends the game with a reward of -1 and a warning. A game that reaches the limit of
     turns or rounds is terminated; `step` never reports a truncation. Infos hold `action_mask` and `seat`, and at the
-    end `scores`, `winners` and `truncated` as with `SiberiaAECEnv`. The games are those of a `SiberiaAECEnv` with the
+    end `scores`, `winners` and `hit_limit` as with `SiberiaAECEnv`. The games are those of a `SiberiaAECEnv` with the
     same seed.
     """
 
@@ -46,7 +46,7 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         reward: str = "win",
         render_mode: str | None = None,
     ) -> None:
-        """Set up the table; `reset` deals the first game.
+        """Set up the game; `reset` deals the first game.
 
         Args:
             game: `"card"` or `"board"`.
@@ -56,16 +56,16 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
             seat: the learner's seat, from 0. With None it moves on by one each game.
             rules: a mapping of the game's options, or for the card game an edition's name.
             components: the path of a component file, its content, or a `Components` object.
-            reward: `"win"`, `"margin"` or `"score"` (`engine.reward_of`).
+            reward: `"win"`, `"margin"` or `"score"` (`rewards.reward_of`).
             render_mode: as for `SiberiaAECEnv`, but the text shows what the learner sees.
 
         Raises:
             ConfigurationError: an option is invalid.
         """
         check_render_mode(render_mode)
-        self.table = SiberiaAECEnv(game, num_players, rules, components, reward)
+        self.aec = SiberiaAECEnv(game, num_players, rules, components, reward)
         self.render_mode = render_mode
-        players = self.table.num_players
+        players = self.aec.num_players
         if seat is not None and (isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < players):
             raise ConfigurationError(f"seat: {seat!r} is not None or a whole number from 0 to {players - 1}")
         others = list(opponents) if isinstance(opponents, Sequence) else [opponents] * (players - 1)
@@ -74,20 +74,21 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
                 f"opponents: {opponents!r} is not a callable, None or a list of {players - 1} of those"
             )
         self.fixed_seat = seat
+        self._broken = False
         self.opponents: list[Opponent | None] = others
-        self.agent = self.table.possible_agents[seat or 0]
-        self.observation_space = self.table.observation_space(self.agent)
-        self.action_space = self.table.action_space(self.agent)
+        self.agent = self.aec.possible_agents[seat or 0]
+        self.observation_space = self.aec.observation_space(self.agent)
+        self.action_space = self.aec.action_space(self.agent)
 
     @property
     def observation_blocks(self) -> dict[str, slice]:
         """Where each block lies in an observation, by name."""
-        return self.table.observation_blocks
+        return self.aec.observation_blocks
 
     @property
     def seat(self) -> int:
         """The learner's seat in the current game."""
-        return self.table.possible_agents.index(self.agent)
+        return self.aec.possible_agents.index(self.agent)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -97,10 +98,10 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         Raises:
             ConfigurationError: `seed` is not a whole number from 0 to 2**64 - 1.
         """
-        self.table.reset(seed=seed, options=options)
+        self.aec.reset(seed=seed, options=options)
         super().reset(seed=seed)
-        seat = self.table.episode % self.table.num_players if self.fixed_seat is None else self.fixed_seat
-        self.agent = self.table.possible_agents[seat]
+        seat = self.aec.episode % self.aec.num_players if self.fixed_seat is None else self.fixed_seat
+        self.agent = self.aec.possible_agents[seat]
         self._play_others()
         return self._observation(), self._info()
 
@@ -108,59 +109,64 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         """Take the learner's decision, and play up to its next one or the end.
 
         Raises:
-            IllegalActionError: `action` is not in the action space, the game is over, or an opponent chose an
-                illegal action.
+            IllegalActionError: `action` is not in the action space, the game is over, an opponent chose an illegal
+                action, or an opponent has failed in this game before. Whatever an opponent raises passes through;
+                after that only `reset` goes on.
             AssertionError: before the first `reset`.
         """
-        if self.table.episode >= 0 and self.table.terminations[self.agent]:
+        if self._broken:
+            raise IllegalActionError("an opponent has failed in this game: reset() comes next")
+        if self.aec.episode >= 0 and self.aec.terminations[self.agent]:
             raise IllegalActionError("the game is over: reset() comes next")
         try:
-            self.table.step(action)
+            self.aec.step(action)
         except ActionOutOfBoundsError:
             raise
         except IllegalActionError:
-            self.table.forfeit()
+            self.aec.forfeit()
         self._play_others()
-        reward, over = self.table.rewards[self.agent], self.table.terminations[self.agent]
+        reward, over = self.aec.rewards[self.agent], self.aec.terminations[self.agent]
         return self._observation(), reward, over, False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The learner's legal actions, bool [A]. sb3-contrib looks for a method of this name."""
-        return self.table.observe(self.agent)["action_mask"].astype(np.bool_)
+        return self.aec.observe(self.agent)["action_mask"].astype(np.bool_)
 
     def render(self) -> Any:
-        """Show the table as the learner sees it: return a text (`"ansi"`), or print it and return None (`"human"`).
+        """Show the game as the learner sees it: return a text (`"ansi"`), or print it and return None (`"human"`).
 
         Raises:
             AssertionError: before the first `reset`.
         """
-        if self.table.episode < 0:
+        if self.aec.episode < 0:
             EnvLogger.error_render_before_reset()
         if self.render_mode is None:
             gymnasium.logger.warn("You are calling render method without specifying any render mode.")
             return None
-        text = self.table.as_text(self.agent)
+        text = self.aec.as_text(self.agent)
         if self.render_mode == "ansi":
             return text
         print(text)
         return None
 
     def _play_others(self) -> None:
-        table = self.table
-        while not table.terminations[self.agent] and table.agent_selection != self.agent:
-            seen = table.observe(table.agent_selection)
-            distance = (table.possible_agents.index(table.agent_selection) - self.seat) % table.num_players
+        aec = self.aec
+        self._broken = True  # until the opponents have played: the next move of the learner would not be its own
+        while not aec.terminations[self.agent] and aec.agent_selection != self.agent:
+            seen = aec.observe(aec.agent_selection)
+            distance = (aec.possible_agents.index(aec.agent_selection) - self.seat) % aec.num_players
             opponent = self.opponents[distance - 1]
             if opponent is None:
                 legal = np.flatnonzero(seen["action_mask"])
-                table.step(int(legal[int(self.np_random.random() * len(legal))]))
+                aec.step(int(legal[int(self.np_random.random() * len(legal))]))
             else:
-                table.step(opponent(seen["observation"], seen["action_mask"]))
+                aec.step(opponent(seen["observation"], seen["action_mask"]))
+        self._broken = False
         if self.render_mode == "human":
             self.render()
 
     def _observation(self) -> Observation:
-        return self.table.observe(self.agent)
+        return self.aec.observe(self.agent)
 
     def _info(self) -> dict[str, Any]:
-        return {**self.table.infos[self.agent], "seat": self.seat}
+        return {**self.aec.infos[self.agent], "seat": self.seat}

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siberia_env.common.notation import chronicle_of
-from siberia_env.core import engine
+from siberia_env.core import engine, rewards
 from siberia_env.core.engine import CHANCE, TERMINAL
-from siberia_env.core.rng import check_seed, mix
+from siberia_env.core.rng import check_seed, derive
 from siberia_env.errors import ConfigurationError, IllegalActionError
-from siberia_env.game import Game, States, Variant, block_slices, find_game
+from siberia_env.game import Game, States, Variant, block_slices, copy_states, find_game
 from siberia_env.view import REPRESENTATIVE, View, view_state
 
 ALIGNMENT = 8  #: bytes; numpy takes a record to be aligned anywhere, compiled code does not
@@ -37,7 +37,7 @@ class Position:
     act, and `settle_chance()` comes next. A chance node has more outcomes than anybody could list (orders of a deck),
     so it is not settled by an action: an outcome is drawn from the generator, or given whole.
 
-    A position has no history. `siberia_env.record` keeps one.
+    A position has no history. `siberia_env.records` keeps one.
 
     Attributes:
         variant: the game, with its players, rules and components.
@@ -97,7 +97,7 @@ class Position:
         """Start another game in the same record; see `Position`."""
         checked = np.uint64(secrets.randbits(64)) if seed is None else check_seed(seed)
         if self.explicit_chance:
-            chronicle_of(self.variant.game).open_box(self.variant, self.states, 0, mix(checked, slot, episode))
+            chronicle_of(self.variant.game).open_box(self.variant, self.states, 0, derive(checked, slot, episode))
         else:
             engine.deal_at(self._rulesets, self.states, 0, checked, slot, episode)
 
@@ -110,7 +110,7 @@ class Position:
 
     @property
     def num_players(self) -> int:
-        """How many players sit at the table."""
+        """How many players there are."""
         return self.variant.num_players
 
     def current_player(self) -> int:
@@ -125,9 +125,9 @@ class Position:
         """Whether the game is over."""
         return bool(engine.is_over_at(self._rulesets, self.states, 0))
 
-    def is_truncated(self) -> bool:
+    def has_hit_limit(self) -> bool:
         """Whether the game is over because it reached its limit of turns or rounds."""
-        return bool(engine.is_truncated_at(self._rulesets, self.states, 0))
+        return bool(engine.has_hit_limit_at(self._rulesets, self.states, 0))
 
     # ------------------------------------------------------------ actions
 
@@ -249,12 +249,12 @@ class Position:
     # ------------------------------------------------------------ results
 
     def scores(self) -> list[int]:
-        """Every player's score as it stands, for people and records: in dollars, in both games of the suite."""
+        """Every player's score as it stands, in the game's own unit (`Game.score_unit`), as records have it."""
         unit = self.variant.game.score_unit
         return [int(total) * unit for total in self.totals()]
 
     def totals(self) -> NDArray[np.int64]:
-        """The same in the points of the kernels (thousands of dollars); int64 [num_players]."""
+        """The same in the points of the kernels (`Game.score_unit` is what one point counts); int64 [num_players]."""
         totals = np.zeros(self.variant.num_players, np.int64)
         engine.scores_at(self._rulesets, self.states, 0, totals)
         return totals
@@ -270,17 +270,17 @@ class Position:
         """Every player's reward: zeros until the game is over, for rewards are paid once, at the end.
 
         Args:
-            reward: `"win"`, `"margin"` or `"score"` (`engine.reward_of`).
+            reward: `"win"`, `"margin"` or `"score"` (`rewards.reward_of`).
 
         Raises:
             ConfigurationError: there is no such reward.
         """
-        kind, players = engine.reward_number(reward), self.variant.num_players
+        kind, players = rewards.reward_number(reward), self.variant.num_players
         paid = np.zeros(players, np.float32)
         if self.is_terminal():
             totals, winners = self.totals(), np.zeros(players, np.int8)
-            count = engine.winner_flags(totals, players, winners)
-            engine.reward_of(kind, totals, winners, count, players, paid)
+            count = rewards.winner_flags(totals, players, winners)
+            rewards.reward_of(kind, totals, winners, count, players, paid)
         return paid.tolist()
 
     # ------------------------------------------------------------ what a player sees
@@ -301,7 +301,7 @@ class Position:
         return observation
 
     def observation_string(self, player: int | None = None) -> str:
-        """The table as `player` (None: the one on turn) sees it, in plain text.
+        """The game as `player` (None: the one on turn) sees it, in plain text.
 
         Raises:
             ConfigurationError: there is no such player, or nobody is on turn.
@@ -309,7 +309,7 @@ class Position:
         return self._text(self._seat(player))
 
     def information_state_string(self, player: int | None = None) -> str:
-        """What `player` (None: the one on turn) knows: the table as it sees it, and a number that stands for the rest.
+        """What `player` (None: the one on turn) knows: the game as it sees it, and a number that stands for the rest.
 
         Two positions of one variant have equal strings exactly if the player can't tell them apart as far as the
         record goes. The record keeps what a perfect memory knows of hidden cards and counters, and forgets the order of
@@ -353,7 +353,7 @@ class Position:
         return seat
 
     def _sampled(self, seat: int, generator: np.uint64) -> States:
-        sampled = self._copied()
+        sampled = copy_states(self.states)
         engine.determinize_at(self._rulesets, sampled, 0, seat, generator)
         return sampled
 
@@ -362,7 +362,7 @@ class Position:
         return text
 
     def __str__(self) -> str:
-        """The table with everything open."""
+        """The game with everything open."""
         return self._text(None)
 
     def __repr__(self) -> str:
@@ -373,10 +373,7 @@ class Position:
 
     def clone(self) -> Self:
         """An independent position that goes on with the same chances."""
-        return self._around(self._copied())
-
-    def _copied(self) -> States:
-        return np.frombuffer(bytearray(self.states.tobytes()), self.states.dtype)  # the fastest copy of one record
+        return self._around(copy_states(self.states))
 
     def _around(self, states: States) -> Self:
         position = type(self).__new__(type(self))
@@ -389,15 +386,20 @@ class Position:
 
     @classmethod
     def deserialize(cls, variant: Variant, data: bytes, *, explicit_chance: bool = False) -> Self:
-        """The position whose `serialize` gave `data`. Only the size of the data is checked, so trust its source.
+        """The position whose `serialize` gave `data`.
+
+        Each field must have a value that it can have in some game (`Game.check_states`). Whether the rules lead to the
+        position is not checked.
 
         Raises:
-            ConfigurationError: `data` has another size.
+            ConfigurationError: `data` is no position of that game.
         """
         dtype = variant.game.state_dtype
         if len(data) != dtype.itemsize:
             raise ConfigurationError(f"data: expected {dtype.itemsize} bytes; got {len(data)}")
-        return cls.from_states(variant, np.frombuffer(bytearray(data), dtype), explicit_chance=explicit_chance)
+        states = np.frombuffer(bytearray(data), dtype)
+        variant.game.check_states(variant.num_players, states)
+        return cls.from_states(variant, states, explicit_chance=explicit_chance)
 
     def __copy__(self) -> Self:
         return self.clone()

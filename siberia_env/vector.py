@@ -8,7 +8,10 @@ not on the batch size or the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -17,11 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_env.core import engine
+from siberia_env.core import engine, rewards
 from siberia_env.core.rng import check_seed
 from siberia_env.errors import ConfigurationError, IllegalActionError
-from siberia_env.game import Game, Variant, block_slices, find_game
+from siberia_env.game import Game, States, Variant, block_slices, find_game
 
+SNAPSHOT = ("played", "seed", "states", "episodes", "lengths")  #: what a snapshot holds, besides its digest
 MOST_NAMED = 10  #: how many games an error about illegal actions names at most
 
 
@@ -38,10 +42,10 @@ class Step:
         player: int8 [N], the seat on turn.
         reward: float32 [N, P], each seat's reward; zero except where a game has just ended.
         terminated: bool [N], whether a game has just ended.
-        final_scores: int64 [N, P], points (thousands of dollars), of the last game that ended in the row.
+        final_scores: int64 [N, P], points (`Game.score_unit`), of the last game that ended in the row.
         final_winners: int8 [N, P], 1 for each winner of that game.
         final_length: int64 [N], decisions in that game.
-        final_truncated: bool [N], whether the limit of turns or rounds ended it.
+        final_hit_limit: bool [N], whether the limit of turns or rounds ended it.
     """
 
     observation: NDArray[np.float32]
@@ -53,7 +57,7 @@ class Step:
     final_scores: NDArray[np.int64]
     final_winners: NDArray[np.int8]
     final_length: NDArray[np.int64]
-    final_truncated: NDArray[np.bool_]
+    final_hit_limit: NDArray[np.bool_]
 
     @classmethod
     def blank(cls, games: int, variant: Variant, observations: bool = True) -> Step:
@@ -69,7 +73,7 @@ class Step:
             final_scores=np.zeros((games, players), np.int64),
             final_winners=np.zeros((games, players), np.int8),
             final_length=np.zeros(games, np.int64),
-            final_truncated=np.zeros(games, np.bool_),
+            final_hit_limit=np.zeros(games, np.bool_),
         )
 
     def rows(self) -> engine.Rows:
@@ -95,7 +99,7 @@ class VectorEnv:
         self.variant = variant
         self.num_envs = int(num_envs)
         self.threads = min(int(threads), self.num_envs)
-        self.reward_kind = engine.reward_number(reward)
+        self.reward_kind = rewards.reward_number(reward)
         self.states = variant.new_states(self.num_envs)
         self.episodes = np.zeros(self.num_envs, np.int64)
         self.lengths = np.zeros(self.num_envs, np.int64)
@@ -105,6 +109,8 @@ class VectorEnv:
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         edges = [self.num_envs * part // self.threads for part in range(self.threads + 1)]
         self._slices = list(pairwise(edges))
+        self._process = os.getpid()
+        self._in_use = threading.Lock()
 
     @property
     def game(self) -> Game:
@@ -123,8 +129,15 @@ class VectorEnv:
 
     def reset(self, seed: int | None = None) -> Step:
         """Deal game 0 of every slot, under `seed` if one is given."""
-        if seed is not None:
-            self._seed = check_seed(seed)
+        checked = self._seed if seed is None else check_seed(seed)
+        self._enter()
+        try:
+            return self._reset(checked)
+        finally:
+            self._in_use.release()
+
+    def _reset(self, seed: Any) -> Step:
+        self._seed = seed
         self.episodes[:] = 0
         step = self._step
         step.reward[:] = 0
@@ -151,6 +164,13 @@ class VectorEnv:
         """
         if not self._running:
             raise ConfigurationError("step: reset() has to be called first")
+        self._enter()
+        try:
+            return self._take(actions, out)
+        finally:
+            self._in_use.release()
+
+    def _take(self, actions: Any, out: Step | None) -> Step:
         chosen = self._checked(actions)
         step = self._step if out is None else out
         if out is not None:
@@ -188,30 +208,50 @@ class VectorEnv:
         return standing
 
     def snapshot(self) -> dict[str, Any]:
-        """All games and their states. `restore` takes the snapshot later, in another process too."""
-        return {
+        """All games and their states: text, numbers, bytes and arrays. `restore` takes them later, in any process."""
+        content = {
             "played": self._played(),
             "seed": int(self._seed),
             "states": self.states.tobytes(),
             "episodes": self.episodes.copy(),
             "lengths": self.lengths.copy(),
         }
+        return {**content, "check": _check_of(content)}
 
     def restore(self, snapshot: dict[str, Any]) -> Step:
         """Go on from `snapshot`, which an environment with the same arguments has made.
 
         Raises:
-            ConfigurationError: the snapshot has another number of games, another game, players, rules or components,
-                or comes from a version of the suite that lays out states in another way.
+            ConfigurationError: the snapshot is none, is damaged, has another number of games, another game, players,
+                rules or components, or comes from a version of the suite that lays out states in another way. The
+                games are as they were.
         """
-        if snapshot.get("played") != self._played():
+        if not isinstance(snapshot, Mapping) or not {*SNAPSHOT, "check"} <= set(snapshot):
+            raise ConfigurationError(f"restore: a snapshot has the keys {', '.join(SNAPSHOT)}, check")
+        if snapshot["played"] != self._played():
             raise ConfigurationError(
                 "restore: the snapshot is of another game, players, rules or components, or of another version"
             )
-        if len(snapshot["states"]) != self.states.nbytes:
+        states, seed = snapshot["states"], check_seed(snapshot["seed"])
+        if not isinstance(states, bytes) or len(states) != self.states.nbytes:
             raise ConfigurationError("restore: the snapshot is not one of this number of games")
-        self._seed = check_seed(snapshot["seed"])
-        self.states[:] = np.frombuffer(snapshot["states"], self.states.dtype)
+        for name in ("episodes", "lengths"):
+            numbers = snapshot[name]
+            if not isinstance(numbers, np.ndarray) or (numbers.shape, numbers.dtype) != ((self.num_envs,), np.int64):
+                raise ConfigurationError(f"restore: {name} is no int64 array with a number for each game")
+        if snapshot["check"] != _check_of(snapshot):
+            raise ConfigurationError("restore: the snapshot is damaged: its digest does not fit")
+        restored = np.frombuffer(states, self.states.dtype)
+        self.game.check_states(self.num_players, restored)
+        self._enter()
+        try:
+            return self._go_on(snapshot, seed, restored)
+        finally:
+            self._in_use.release()
+
+    def _go_on(self, snapshot: dict[str, Any], seed: Any, restored: States) -> Step:
+        self._seed = seed
+        self.states[:] = restored
         self.episodes[:] = snapshot["episodes"]
         self.lengths[:] = snapshot["lengths"]
         step = self._step
@@ -221,6 +261,28 @@ class VectorEnv:
         self._running = True
         return step
 
+    def __copy__(self) -> VectorEnv:
+        """An environment of its own, that goes on from the same games with the same chances."""
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> VectorEnv:
+        """The same as a copy: nothing but the variant is shared, and that can't change."""
+        made = type(self).__new__(type(self))
+        made.__setstate__(self.__getstate__())
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the threads, in arrays of its own."""
+        kept = {name: value for name, value in vars(self).items() if name not in ("_pool", "_in_use")}
+        kept["_step"] = Step(*(getattr(self._step, field.name).copy() for field in fields(Step)))
+        return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in kept.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._in_use = threading.Lock()
+        self._pool = ThreadPoolExecutor(self.threads) if len(self._slices) > 1 else None
+        self._process = os.getpid()
+
     def close(self) -> None:
         """Stop the threads."""
         if self._pool is not None:
@@ -228,13 +290,23 @@ class VectorEnv:
             self._pool = None
             self._slices = [(0, self.num_envs)]
 
+    def _enter(self) -> None:
+        """Refuse a second thread: between the check of its actions and the step, the first one would move the games.
+
+        Raises:
+            ConfigurationError: another thread is changing the games.
+        """
+        if not self._in_use.acquire(blocking=False):
+            raise ConfigurationError("another thread is in a call of this environment; give each thread its own")
+
     def _slots(self) -> engine.Slots:
         """The games, for the kernels."""
         return engine.Slots(self.states, self.episodes, self.lengths)
 
-    def _played(self) -> tuple[Any, ...]:
-        """What the states of this environment depend on: the game, the layout of the record and the ruleset."""
-        return self.game.name, self.states.dtype.descr, self.variant.rulesets.tobytes()
+    def _played(self) -> str:
+        """A digest of what the states of this environment depend on: the game, the record's layout and the ruleset."""
+        told = repr((self.game.name, self.states.dtype.descr, self.variant.rulesets.tobytes()))
+        return hashlib.sha256(told.encode()).hexdigest()
 
     def _check_out(self, out: Step) -> None:
         """Raise unless `out` fits. Kernels check no bounds, so with smaller arrays they would write beside them."""
@@ -266,7 +338,7 @@ class VectorEnv:
 
     def _first_illegal(self, chosen: NDArray[np.int64]) -> int:
         rulesets, states = self.variant.rulesets, self.states
-        if self._pool is None:
+        if self._pool is None or self._process != os.getpid():
             return engine.first_illegal(rulesets, states, chosen, 0, self.num_envs)
         found = self._pool.map(
             lambda edges: (engine.first_illegal(rulesets, states, chosen, *edges), edges[1]), self._slices
@@ -277,8 +349,20 @@ class VectorEnv:
         if self._pool is None:
             work(0, self.num_envs)
             return
+        if self._process != os.getpid():  # a fork has this object, but not its threads
+            self._process = os.getpid()
+            self._pool = ThreadPoolExecutor(self.threads)
         for _ in self._pool.map(lambda edges: work(*edges), self._slices):
             pass
+
+
+def _check_of(content: Mapping[str, Any]) -> str:
+    """The digest of everything in a snapshot but itself."""
+    digest = hashlib.sha256(repr((content["played"], content["seed"])).encode())
+    digest.update(content["states"])
+    for name in ("episodes", "lengths"):
+        digest.update(content[name].tobytes())
+    return digest.hexdigest()
 
 
 def make(
@@ -301,7 +385,7 @@ def make(
         seed: game e of slot k is the same for equal (seed, k, e).
         rules: a mapping of the game's options, or for the card game an edition's name.
         components: the path of a component file, its content, or a `Components` object.
-        reward: `"win"`, `"margin"` or `"score"`, paid at the end (`engine.reward_of`).
+        reward: `"win"`, `"margin"` or `"score"`, paid at the end (`rewards.reward_of`).
         threads: number of threads, each of which steps a slice of the batch. The games don't depend on it.
         observations: whether a step writes observations. Without them it is several times as fast.
 

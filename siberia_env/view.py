@@ -11,6 +11,7 @@ hidden information by accident, but Python lets code that looks for it find the 
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siberia_env.core import engine
-from siberia_env.core.rng import mix
+from siberia_env.core.rng import derive
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant, copy_states
 
@@ -32,11 +33,11 @@ class View:
 
     Attributes:
         variant: the game, with its players, rules and components.
-        observation: float32 [O].
+        observation: float32 [O], what the player sees.
         mask: int8 [A], 1 for legal actions.
         player: the seat on turn.
-        representative: an array of one state, a member of the player's information set; not the true one but by chance.
-        row: of the batch that this is one game of, which its samples follow; None for a game on its own.
+        representative: array of one state that the player can't tell from the true one. What is hidden is drawn anew.
+        row: number of the game within its batch, on which the samples depend; None for a game on its own.
     """
 
     variant: Variant
@@ -57,7 +58,7 @@ class View:
         For one game of a batch this equals its row of the batch's sample.
         """
         whole: Any = np.uint64(seed)
-        generator = whole if self.row is None else np.uint64(mix(whole, self.row, 0))  # as in determinize_batch
+        generator = whole if self.row is None else np.uint64(derive(whole, self.row, 0))  # as in determinize_batch
         sampled = copy_states(self.representative)
         engine.determinize_at(self.variant.rulesets, sampled, 0, self.player, generator)
         return sampled
@@ -72,7 +73,7 @@ class BatchView:
         observation: float32 [n, O].
         mask: int8 [n, A].
         player: int8 [n], the seat on turn.
-        representative: n states, a member of each player's information set; it is the true one only by chance.
+        representative: array of n states; no player can tell its own from the true one. What is hidden is drawn anew.
     """
 
     variant: Variant
@@ -91,7 +92,12 @@ class BatchView:
         return sampled
 
     def view(self, row: int) -> View:
-        """The view of game `row` of the batch alone."""
+        """The view of game `row` of the batch alone.
+
+        Raises:
+            ConfigurationError: the batch has no such game.
+        """
+        row = checked_index("row", row, len(self))
         return View(
             self.variant,
             self.observation[row].copy(),
@@ -116,12 +122,30 @@ def view_games(
     return BatchView(variant, observation[rows], mask[rows], seats, representative)
 
 
+def checked_index(name: str, index: Any, size: int) -> int:
+    """`index` as an int, if it is one from 0 to `size` - 1. Compiled code reads wherever an index leads.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    try:
+        number = -1 if isinstance(index, bool) else operator.index(index)
+    except TypeError:
+        number = -1
+    if not 0 <= number < size:
+        raise ConfigurationError(f"{name}: {index!r} is not the number of one of {size} games, counted from 0")
+    return number
+
+
 def view_state(variant: Variant, states: States, i: int) -> View:
     """The decision in `states[i]` as its player on turn sees it.
 
     Raises:
-        ConfigurationError: nobody is on turn there.
+        ConfigurationError: there is no such state, or nobody is on turn there.
     """
+    if not isinstance(states, np.ndarray) or states.ndim != 1 or states.dtype != variant.game.state_dtype:
+        raise ConfigurationError(f"states: expected an array of states of {variant.game.title}")
+    i = checked_index("i", i, len(states))
     rulesets = variant.rulesets
     if engine.is_over_at(rulesets, states, i) or engine.is_chance_at(rulesets, states, i):
         raise ConfigurationError("view: no decision is due in this state")

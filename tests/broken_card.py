@@ -26,7 +26,7 @@ FAULTS = (
     "a count one too high",
     "nothing is legal",
     "other scores than the state's",
-    "truncated in any case",
+    "limit hit in any case",
     "asking changes the state",
     "legal after the end",
     "a sample with another own hand",
@@ -43,7 +43,7 @@ FAULTS = (
     HIGH_COUNT,
     NOTHING_LEGAL,
     OTHER_SCORES,
-    ALWAYS_TRUNCATED,
+    ALWAYS_HIT_LIMIT,
     ASKING_CHANGES,
     LEGAL_AFTER_THE_END,
     OTHER_OWN_HAND,
@@ -102,8 +102,8 @@ def scores(ruleset: Any, state: Any, out: Any) -> None:
 
 
 @kernel
-def is_truncated(ruleset: Any, state: Any) -> bool:
-    return state.fault == ALWAYS_TRUNCATED or transition.is_truncated(ruleset, state)
+def has_hit_limit(ruleset: Any, state: Any) -> bool:
+    return state.fault == ALWAYS_HIT_LIMIT or transition.has_hit_limit(ruleset, state)
 
 
 @kernel
@@ -136,7 +136,7 @@ GAME = replace(
         "is_legal": is_legal,
         "legal": legal,
         "scores": scores,
-        "is_truncated": is_truncated,
+        "has_hit_limit": has_hit_limit,
         "current_player": current_player,
         "determinize": determinize,
     },

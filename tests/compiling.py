@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,7 +49,7 @@ def _mark(name: str) -> Path:
     digest.update(sources_hash(*((package, ROOT / folder) for package, folder in packages.items())).encode())
     for source in sorted((ROOT / "tests").glob("*_games.py")):
         digest.update(source.read_bytes())
-    return cache_root() / "tests" / digest.hexdigest()[:16]
+    return (cache_root() or Path(tempfile.gettempdir())) / "tests" / digest.hexdigest()[:16]
 
 
 def compile_first(name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -140,3 +141,19 @@ def positions(
             engine.resolve_at(variant.rulesets, states, 0)
             found.append(states.copy())
     return variant, found
+
+
+def checked_samples(variant: Variant, found: Sequence[States]) -> int:
+    """See that each seat has one text for what it can't tell apart; give how many samples look different when open."""
+    render, differences = variant.game.room("render"), 0
+    for number, states in enumerate(found):
+        if engine.is_chance_at(variant.rulesets, states, 0):
+            continue
+        for viewer in range(variant.num_players):
+            text = render.ansi(variant, states, 0, viewer)
+            for seed in range(2):
+                sample = states.copy()
+                engine.determinize_at(variant.rulesets, sample, 0, viewer, np.uint64(1000 * number + seed))
+                assert render.ansi(variant, sample, 0, viewer) == text
+                differences += render.ansi(variant, sample, 0, None) != render.ansi(variant, states, 0, None)
+    return differences

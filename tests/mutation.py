@@ -106,6 +106,7 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitOr: ast.BitAnd,
 }
 EXCHANGED = {"min": "max", "max": "min"}
+DECORATORS = ("kernel", "kernel_part")
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Continue, ast.Break)
 
 
@@ -250,7 +251,7 @@ def kernels_of(module: Any) -> dict[str, ast.FunctionDef]:
         node.name: bare(node)
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
-        and any(isinstance(decorator, ast.Name) and decorator.id == "kernel" for decorator in node.decorator_list)
+        and any(isinstance(decorator, ast.Name) and decorator.id in DECORATORS for decorator in node.decorator_list)
     }
 
 
@@ -500,13 +501,23 @@ def verdict(outcomes: Sequence[Outcome], wanted: Callable[[str], bool], games: S
 
 def main() -> int:
     """Run what the command line asks for; return 0 if every survivor is explained, and nothing else is."""
-    parser = argparse.ArgumentParser(description="Mutants of the rules that no test notices.")
-    parser.add_argument("games", nargs="*", choices=[[], *GAMES], help="card, board; both if not given")
-    parser.add_argument("--functions", default="*", help="pattern of the kernels to change, as 'board.rules.*tile*'")
-    parser.add_argument("--tests", default="*", help="pattern of the tests to run")
-    parser.add_argument("--again", type=Path, help="output of an earlier run: only try what survived there")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="processes at once")
-    parser.add_argument("--killers", action="store_true", help="also name the test that kills each mutant")
+    parser = argparse.ArgumentParser(
+        description="Change the rules in many small ways and show the changes that no test notices."
+    )
+    parser.add_argument(
+        "games", nargs="*", choices=[[], *GAMES], help="the games whose rules are changed (default: all)"
+    )
+    parser.add_argument(
+        "--functions", default="*", help="change only the kernels that match this pattern, such as 'board.rules.*tile*'"
+    )
+    parser.add_argument("--tests", default="*", help="run only the tests that match this pattern")
+    parser.add_argument(
+        "--again", type=Path, help="file with the output of an earlier run: try only the changes that survived there"
+    )
+    parser.add_argument(
+        "--processes", type=int, default=os.cpu_count() or 1, help="number of processes that run at the same time"
+    )
+    parser.add_argument("--killers", action="store_true", help="also name the test that notices each change")
     options = parser.parse_args()
     games = options.games or list(GAMES)
     started = time.monotonic()

@@ -18,7 +18,7 @@ from siberia_agents.search import ismcts
 from siberia_agents.search.agent import SearchAgent
 from siberia_agents.search.guided import GuidedAgent
 from siberia_env import vector
-from siberia_env.core import engine
+from siberia_env.core import engine, rewards
 from siberia_env.game import find_game
 from siberia_env.view import view_state
 from tests.board.helpers import GIVEN_SIDES
@@ -98,10 +98,10 @@ def play(name: str, players: int, rules: dict[str, Any], components: Any) -> Non
         if taken % BLOCK == 0:
             print(f"{name}, {players} players, {rules}, {taken} decisions: {digest.hexdigest()}")
     engine.scores_at(rulesets, states, 0, totals)
-    over, truncated = engine.is_over_at(rulesets, states, 0), engine.is_truncated_at(rulesets, states, 0)
+    over, hit_limit = engine.is_over_at(rulesets, states, 0), engine.has_hit_limit_at(rulesets, states, 0)
     digest.update(states.tobytes() + totals.tobytes())
     print(
-        f"{name}, {players} players, {rules}, {taken} decisions, over {bool(over)}, truncated {bool(truncated)}, "
+        f"{name}, {players} players, {rules}, {taken} decisions, over {bool(over)}, hit limit {bool(hit_limit)}, "
         f"scores {totals.tolist()}: {digest.hexdigest()}"
     )
 
@@ -148,7 +148,7 @@ def all_games(name: str) -> None:
             play(*case)
     for batched, rules in BATCHES:
         if batched == name:
-            for reward in engine.REWARDS:
+            for reward in rewards.REWARDS:
                 print(f"{name} batch, reward {reward}: {batch(name, rules, reward)}")
 
 

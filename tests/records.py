@@ -18,7 +18,7 @@ from siberia_env.common.notation import chronicle_of
 from siberia_env.core import engine
 from siberia_env.errors import RecordError
 from siberia_env.game import GAMES, Variant, find_game
-from siberia_env.record import Record, play_and_record, read_records
+from siberia_env.records import Record, play_and_record, read_records
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -27,6 +27,8 @@ GOLDEN_GAMES: dict[str, tuple[Variant, int]] = {
     "card": (find_game("card").variant(3, {"max_turns": 12}), 2034),
     "board": (find_game("board").variant(3, {"max_rounds": 3, "salesman_cards": True}), 2213),
 }
+
+DECISION = '{"player": '  #: how the line of a decision begins
 
 Lines: TypeAlias = list[dict[str, Any]]
 Damage: TypeAlias = Callable[[Lines], int]  #: damages a record's lines; gives the index of the line to be refused
@@ -100,6 +102,11 @@ def golden_text(game: str) -> str:
     return golden_path(game).read_text(encoding="utf-8")
 
 
+def golden_texts(game: str) -> list[str]:
+    """The same in lines, each with its end."""
+    return golden_text(game).splitlines(keepends=True)
+
+
 def without_seed(record: Record) -> Record:
     """The same game under a seed that does not bring it about: every outcome has to be forced."""
     return Record(({**record.header, "seed": record.header["seed"] + 1}, *record.lines[1:]))
@@ -140,7 +147,33 @@ def refused(folder: Path, text: str | bytes, number: int) -> str:
     return message
 
 
+def refused_at_once(folder: Path, texts: list[str], at: int, removed: int, inserted: list[str], ahead: int) -> int:
+    """Put `inserted` in place of `removed` lines from index `at` on; give the number of the line that is refused.
+
+    `texts` are the lines of a sound record. The rest of the game is left out but for the next decisions (so many
+    as `ahead` says) and the end line, so that little has to be read. That end line would be refused in any game cut
+    short, so the refusal has to name a line before it.
+    """
+    behind = at + removed
+    decisions = [index for index in range(behind, len(texts)) if texts[index].startswith(DECISION)]
+    stop = decisions[ahead - 1] + 1 if len(decisions) >= ahead else len(texts)
+    kept = [*texts[:at], *inserted, *texts[behind:stop]]
+    cut = [texts[-1]] if stop < len(texts) else []
+    with pytest.raises(RecordError, match=r"^line \d+: ") as caught:
+        read_text(folder, "".join(kept + cut))
+    number = int(str(caught.value).removeprefix("line ").partition(":")[0])
+    assert number <= len(kept), f"{caught.value}; lines {at + 1} to {behind} are {inserted}"
+    return number
+
+
 # ---------------------------------------------------------------- damaged
+
+
+def check_damage(folder: Path, game: str, change: Damage, reason: str) -> None:
+    """See that the golden record, damaged by `change`, is refused for `reason`, on the line that `change` names."""
+    lines = golden_lines(game)
+    at = change(lines)
+    assert reason in refused(folder, as_text(lines), at + 1)
 
 
 def fresh_lines(record: Record) -> Lines:

@@ -5,7 +5,7 @@ What `siberia_agents.search.ismcts` and `puct` have to find, to the last visit, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from math import exp, log, sqrt
 from typing import Any
@@ -19,11 +19,12 @@ from siberia_agents.heuristic import heuristic_at
 from siberia_agents.learned import Model
 from siberia_agents.search import ismcts
 from siberia_agents.search.agent import SearchAgent, SearchResult
-from siberia_env.board.state import PLACE
-from siberia_env.core import engine
-from siberia_env.core.rng import advance, mix, scale, scramble
-from siberia_env.game import States, Variant, shown
+from siberia_env.board.state import NOT_PLACED, PLACE
+from siberia_env.core import engine, rewards
+from siberia_env.core.rng import advance, derive, scale, scramble
+from siberia_env.game import States, Variant, revealed_hash
 
+FINE = 1 << 24  #: steps of a random number from 0 to 1
 UNSEEN = "unseen"  #: the edge of a decision that others make in secret
 
 
@@ -35,7 +36,9 @@ class SlowNode:
     visits: int = 0
     available: int = 0
     total: float = 0.0
-    children: dict[Hashable, SlowNode] = field(default_factory=dict)
+    children: dict[Any, SlowNode] = field(default_factory=dict)
+    #: Whose logits a node keeps, the logits, and the one of which the prior is 1.
+    logits: tuple[int, NDArray[np.float64], float] | None = None
 
     def child(self, edge: Hashable) -> SlowNode:
         """Where `edge` leads."""
@@ -120,7 +123,7 @@ class SlowSearch:
         """One simulation."""
         self.states[0] = self.sample[0]
         engine.determinize_at(
-            self.variant.rulesets, self.states, 0, self.player, uint64(mix(self.seed, self.simulations, 0))
+            self.variant.rulesets, self.states, 0, self.player, uint64(derive(self.seed, self.simulations, 0))
         )
         path: list[tuple[int, list[SlowNode]]] = []  # who decided, and where each tree came to
         returns = self.descend([*self.roots], path)
@@ -170,7 +173,7 @@ class SlowPlain(SlowSearch):
         self.returns, self.margin_scale = returns, margin_scale
 
     def descend(self, nodes: list[SlowNode], path: list[tuple[int, list[SlowNode]]]) -> list[float]:
-        generator = uint64(mix(self.seed, self.simulations, 1))
+        generator = uint64(derive(self.seed, self.simulations, 1))
         first, new = None, False
         while not (new or self.over):
             node, mover, actions = self.own_node(nodes), self.mover, self.legal()
@@ -207,8 +210,44 @@ class SlowPlain(SlowSearch):
         return node.total / node.visits + self.exploration * sqrt(logarithm / node.visits)
 
 
+@dataclass
+class Flight:
+    """A simulation under way.
+
+    Attributes:
+        states: its world.
+        nodes: where each tree stands.
+        generator: its own random numbers.
+        path: by edge, who decided, where each tree came to, and the return that was credited in advance to each.
+        first: its first action.
+        asked: decisions of others for which the network gave priors anew.
+        fresh: whether no simulation began in its world before.
+        weights: the policy's likelihoods for the decision that is due, up to a factor, once the network was asked.
+        course: what it does, up to the next time when it needs the network.
+    """
+
+    states: States
+    nodes: list[SlowNode]
+    generator: int
+    path: list[tuple[int, list[SlowNode], list[float]]] = field(default_factory=list)
+    first: int | None = None
+    asked: int = 0
+    fresh: bool = True
+    weights: dict[int, float] | None = None
+    course: Iterator[str] = field(default_factory=lambda: iter(()))
+
+    def drawn(self) -> int:
+        """An action by its weight."""
+        assert self.weights is not None
+        self.generator = uint64(advance(self.generator))
+        left = sum(self.weights.values()) * (scale(uint64(scramble(self.generator)), FINE) + 0.5) / FINE
+        actions = list(self.weights)
+        sums = np.cumsum([self.weights[action] for action in actions])
+        return actions[min(int((sums < left).sum()), len(actions) - 1)]
+
+
 class SlowGuided(SlowSearch):
-    """Tree search with a model's policy as the prior and its value in place of playouts."""
+    """Tree search with a model's policy as the prior and its win shares in place of playouts."""
 
     def __init__(
         self,
@@ -217,75 +256,186 @@ class SlowGuided(SlowSearch):
         exploration: float,
         first_play: float,
         temperature: float,
-        margin_scale: float,
+        batch: int,
+        worlds: int = 0,
         **options: Any,
     ) -> None:
         super().__init__(*given, **options)
         self.model, self.exploration, self.first_play = model, exploration, first_play
-        self.temperature, self.margin_scale = temperature, margin_scale
+        self.temperature, self.batch, self.worlds = temperature, batch, worlds
+        self.worlds_in_use: dict[int, States] = {}
+        self.margins: dict[int, list[list[float]]] = {}
 
-    def descend(self, nodes: list[SlowNode], path: list[tuple[int, list[SlowNode]]]) -> list[float]:
-        players, added = range(self.variant.num_players), 0
-        while True:
-            if self.over:
-                margins = self.standing()
-                break
-            node, mover, actions = self.own_node(nodes), self.mover, self.legal()
-            found = [action for action in actions if (mover, action) in node.children]
-            if len(found) < len(actions):
-                for action, prior in self.priors(mover, actions).items():
-                    if action not in found:
-                        node.children[mover, action] = SlowNode(prior, available=1)
-                added += len(actions) - len(found)
-                if (not found and len(actions) > 1) or added > len(self.mask):
-                    margins = self.expected()
-                    break
-            self.take(self.choose(node, mover, actions), nodes, path)
-        return [1 / (1 + exp(-margins[seat] * engine.MARGIN_UNIT / self.margin_scale)) for seat in players]
+    def simulate_up_to(self, number: int) -> None:
+        """Simulations, several at a time, until there have been so many."""
+        while self.simulations < number:
+            size = max(1, min(self.batch, self.simulations // 4, number - self.simulations))
+            waiting = [self.launched(self.simulations + slot) for slot in range(size)]
+            while waiting:
+                asking = []
+                for flight in waiting:
+                    self.states = flight.states
+                    what = next(flight.course, None)
+                    if what is None:
+                        self.land(flight, self.final_shares(), self.standing())
+                    else:
+                        asking.append((flight, what))
+                waiting = []
+                for flight, what in asking:
+                    self.states = flight.states
+                    if what == "leaf":
+                        self.evaluate(flight)
+                    else:
+                        flight.weights = self.likelihoods(1.0 if what == "secret" else self.temperature)
+                        waiting.append(flight)
+            self.simulations += size
 
-    def choose(self, node: SlowNode, mover: int, actions: list[int]) -> int:
-        """The action with the highest bound; of equal ones the edge that was added last."""
-        edges = [(edge, child) for edge, child in node.children.items() if edge in {(mover, a) for a in actions}]
-        visits = sum(child.visits for _, child in edges)
-        tried = sum(child.prior for _, child in edges if child.visits)
+    def launched(self, number: int) -> Flight:
+        """A simulation that begins, in a new world or in that of the simulation 64 before; four begin in each."""
+        flight = Flight(self.sample.copy(), [*self.roots], uint64(derive(self.seed, number, 1)))
+        flight.fresh = number // 64 % 4 == 0
+        if flight.fresh:
+            world = uint64(derive(self.seed, number, 0))
+            engine.determinize_at(self.variant.rulesets, flight.states, 0, self.player, world)
+            self.worlds_in_use[number % 64] = flight.states.copy()
+        else:
+            flight.states = self.worlds_in_use[number % 64].copy()
+        flight.course = self.course(flight, number % 64)
+        return flight
+
+    def course(self, flight: Flight, place: int) -> Iterator[str]:
+        """Play a simulation on; says `secret`, `others` or `leaf` where the network is to be asked."""
+        if flight.fresh:
+            yield from self.redraw(flight)
+            self.worlds_in_use[place] = flight.states.copy()
+        while not self.over:
+            node, mover, actions = self.own_node(flight.nodes), self.mover, self.legal()
+            if node.logits is not None and node.logits[0] == mover:
+                self.give_priors(node, mover, actions)
+            children = {action: node.children.get((mover, action), SlowNode()) for action in actions}
+            if len(actions) > 1 and not all(child.prior for child in children.values()):
+                yield "leaf"
+                return
+            priors = {action: child.prior for action, child in children.items()}
+            if len(actions) > 1 and mover != self.player and flight.asked < self.worlds:
+                flight.asked += 1
+                yield "others"
+                assert flight.weights is not None
+                priors, flight.weights = flight.weights, None
+                children = {action: node.children[mover, action] for action in actions}
+            action, untried = self.choose(node, mover, priors, children)
+            flight.first = action if flight.first is None else flight.first
+            edges: list[tuple[int, list[SlowNode]]] = []
+            self.take(action, flight.nodes, edges)
+            for decider, nodes in edges:
+                assumed = [node.total / node.visits if node.visits else max(untried, 0.0) for node in nodes]
+                for tree_node, mean in zip(nodes, assumed, strict=True):
+                    tree_node.visits += 1
+                    tree_node.total += mean
+                flight.path.append((decider, nodes, assumed))
+
+    def redraw(self, flight: Flight) -> Iterator[str]:
+        """Draw from the policy where the others have placed their counters before it was the searcher's turn."""
+        if not self.secret:
+            return
+        state, players = self.states[0], self.variant.num_players
+        turn, placed = int(state.player), int(state.placed)
+        before = [(int(state.start) + number) % players for number in range((turn - int(state.start)) % players)]
+        for other in sorted(before):
+            state.player, state.placed = other, 0
+            state.plan[other, :] = NOT_PLACED
+            state.planned[other, :] = 0
+            for _ in range(6):
+                actions = self.legal()
+                if len(actions) > 1:
+                    yield "secret"
+                else:
+                    flight.weights = dict.fromkeys(actions, 1.0)
+                self.step(flight.drawn())
+                self.decisions -= 1
+                flight.weights = None
+        state.player, state.placed = turn, placed
+
+    def choose(
+        self, node: SlowNode, mover: int, priors: dict[int, float], children: dict[int, SlowNode]
+    ) -> tuple[int, float]:
+        """The action with the highest bound, and the mean that one not tried is thought to have.
+
+        Of equal bounds the edge that was added last wins. An only action needs no priors.
+        """
+        visits, whole = sum(child.visits for child in children.values()), sum(priors.values())
+        tried = sum(priors[action] for action, child in children.items() if child.visits)
         untried = 0.5
-        if visits:
-            untried = sum(child.total for _, child in edges) / visits - self.first_play * sqrt(tried)
+        if visits and whole:
+            mean = sum(child.total for child in children.values()) / visits
+            untried = mean - self.first_play * sqrt(tried / whole)
+        if len(children) == 1:
+            return next(iter(children)), untried
 
-        def bound(edge: Any) -> float:
-            child = node.children[edge]
+        def bound(action: int) -> float:
+            child = children[action]
             mean = child.total / child.visits if child.visits else untried
-            return mean + self.exploration * child.prior * sqrt(visits + 1) / (1 + child.visits)
+            return mean + self.exploration * priors[action] / whole * sqrt(visits + 1) / (1 + child.visits)
 
-        best: Any = max((edge for edge, _ in reversed(edges)), key=bound)
-        return int(best[1])
+        order = [edge[1] for edge in reversed(node.children) if edge[0] == mover and edge[1] in children]
+        return max(order, key=bound), untried
 
-    def observation(self, seat: int) -> NDArray[np.float32]:
-        """What `seat` sees: float32 [1, O]."""
+    def observation(self) -> NDArray[np.float32]:
+        """What the player on turn sees: float32 [1, O]."""
         seen = np.zeros((1, self.variant.game.observation_size), np.float32)
-        engine.observe_at(self.variant.rulesets, self.states, 0, seat, seen[0])
+        engine.observe_at(self.variant.rulesets, self.states, 0, self.mover, seen[0])
         return seen
 
-    def priors(self, mover: int, actions: list[int]) -> dict[int, float]:
-        """The softmax of the policy's logits over the legal actions."""
-        logits = self.model.logits(self.observation(mover))[0].astype(float)
-        weights = [exp((logits[action] - max(logits[actions])) / self.temperature) for action in actions]
-        return {action: weight / sum(weights) for action, weight in zip(actions, weights, strict=True)}
+    def likelihoods(self, temperature: float) -> dict[int, float]:
+        """The policy's likelihood of each legal action, next to the likeliest."""
+        logits, actions = self.model.logits(self.observation())[0].astype(float), self.legal()
+        return {action: exp((logits[action] - max(logits[actions])) / temperature) for action in actions}
+
+    def give_priors(self, node: SlowNode, mover: int, actions: list[int]) -> None:
+        """Priors of legal actions that have none, by the logits that the node keeps."""
+        assert node.logits is not None
+        _, logits, top = node.logits
+        for action in actions:
+            child = node.children.setdefault((mover, action), SlowNode(available=1))
+            if not child.prior:
+                child.prior = max(exp(min((logits[action] - top) / self.temperature, 60)), 1e-30)
+
+    def evaluate(self, flight: Flight) -> None:
+        """Look at the position where a simulation has come to, and end it."""
+        node, mover, actions, seen = self.own_node(flight.nodes), self.mover, self.legal(), self.observation()
+        if node.logits is None or node.logits[0] != mover:  # else another one of the batch has just been here
+            logits = self.model.logits(seen)[0].astype(float)
+            kept, node.logits = node.logits, (mover, logits, max(logits[actions]))
+            own = [edge[1] for edge in node.children if edge[0] == mover]
+            for action in own:
+                node.children[mover, action].prior = 0.0
+            self.give_priors(node, mover, [*own, *actions])
+            node.logits = node.logits if kept is None else kept
+        players = self.variant.num_players
+        margins = self.model.margins(seen)[0, :players].astype(float)
+        relative = [(seat - mover) % players for seat in range(players)]
+        shares = self.model.shares(seen, players)[0].astype(float)
+        self.land(flight, shares[relative], (margins - margins.mean())[relative])
+
+    def land(self, flight: Flight, shares: Any, margins: Any) -> None:
+        """Book the end of a simulation: shares of the win and margins by seat."""
+        for root in self.roots:
+            root.visits += 1
+        for decider, nodes, assumed in flight.path:
+            for node, mean in zip(nodes, assumed, strict=True):
+                node.total += float(shares[decider]) - mean
+        if flight.first is not None:
+            self.margins.setdefault(flight.first, []).append([10 * float(margin) for margin in margins])
 
     def standing(self) -> list[float]:
         """Everybody's margin as of now: own score less the mean of the others', in the unit of rewards."""
         points = self.scores()
         others = len(points) - 1
-        return [(mine - (sum(points) - mine) / others) / engine.MARGIN_UNIT for mine in points]
+        return [(mine - (sum(points) - mine) / others) / rewards.MARGIN_UNIT for mine in points]
 
-    def expected(self) -> list[float]:
-        """Everybody's margin at the end, as the value network expects it."""
-        margins = [
-            margin + float(self.model.values(self.observation(seat))[0]) for seat, margin in enumerate(self.standing())
-        ]
-        if len(margins) == 2:
-            margins[1 - self.mover] = -margins[self.mover]
-        return margins
+    def final_shares(self) -> list[float]:
+        """Everybody's share of the win."""
+        return slow_returns("win", 1.0, self.scores())
 
 
 # ---------------------------------------------------------------- side by side
@@ -302,7 +452,7 @@ def edge_number(variant: Variant, tree_number: int, edge: Any) -> int:
     for other, placings in zip(others, edge, strict=True):
         for index, (kind, where) in enumerate(placings):
             state.drawn[other, index], state.plan[other, index] = kind, where
-    return int(ismcts.SHOWN - (shown(variant.rulesets[0], state, tree_number) >> 1))
+    return int(ismcts.SHOWN - (revealed_hash(variant.rulesets[0], state, tree_number) >> 1))
 
 
 def compare(agent: SearchAgent, slow: SlowSearch, exact: bool = True) -> None:
@@ -315,10 +465,12 @@ def compare(agent: SearchAgent, slow: SlowSearch, exact: bool = True) -> None:
         tree_number, number, node = pending.pop()
         compared += 1
         compiled = trees.nodes[number]
-        assert (int(compiled.visits), int(compiled.available)) == (node.visits, node.available)
+        assert compiled.visits == node.visits
         if exact:
+            assert compiled.available == node.available
             assert float(compiled.total) == node.total
         else:
+            assert (compiled.available > 1) == (node.logits is not None)
             assert float(compiled.total) == pytest.approx(node.total, rel=1e-4)
             assert float(compiled.prior) == pytest.approx(node.prior, rel=1e-4)
         children, child = {}, int(compiled.first)

@@ -35,7 +35,7 @@ from tests.board import invariants as board_invariants
 from tests.board.helpers import ALL_SIDES
 from tests.board.varied import LARGE, ROW, SMALL
 from tests.card import invariants as card_invariants
-from tests.soak_loop import BROKEN, DECISION, GAME, IN_A_SAMPLE, SAMPLES, SEAT, TRUNCATED
+from tests.soak_loop import BROKEN, DECISION, GAME, HIT_LIMIT, IN_A_SAMPLE, SAMPLES, SEAT
 from tests.soak_loop import GAMES as GAMES_PLAYED
 
 DECISIONS = 10**9
@@ -189,7 +189,7 @@ class Findings:
 
     decisions: int = 0
     games: int = 0
-    truncated: int = 0
+    hit_limit: int = 0
     samples: int = 0
     tally: Any = field(default_factory=lambda: np.zeros(soak_loop.TALLY_SIZE, np.int64))
     broken: tuple[str, ...] = ()  #: the lines about a broken invariant
@@ -198,7 +198,7 @@ class Findings:
         """Add the findings of another job."""
         self.decisions += other.decisions
         self.games += other.games
-        self.truncated += other.truncated
+        self.hit_limit += other.hit_limit
         self.samples += other.samples
         self.tally += other.tally
         self.broken += other.broken
@@ -241,7 +241,7 @@ def play(variant: Variant, job: Job, states: Any = None) -> Findings:
         history,
         report,
     )
-    findings.games, findings.truncated = int(report[GAMES_PLAYED]), int(report[TRUNCATED])
+    findings.games, findings.hit_limit = int(report[GAMES_PLAYED]), int(report[HIT_LIMIT])
     findings.samples = int(report[SAMPLES]) * variant.num_players
     if report[BROKEN]:
         made, seat = int(report[DECISION]), int(report[SEAT])
@@ -325,7 +325,7 @@ def tell(console: Console, totals: Mapping[str, Findings], seconds: float, proce
     """Print what was played, and how often rare things happened."""
     for game, total in totals.items():
         console.print(
-            f"{game} game: {total.decisions:,} decisions in {total.games:,} games ({total.truncated:,} ended by the "
+            f"{game} game: {total.decisions:,} decisions in {total.games:,} games ({total.hit_limit:,} ended by the "
             f"limit), {total.samples:,} positions of samples"
         )
         for number, event in enumerate(INVARIANTS[game].EVENTS):
@@ -360,17 +360,30 @@ def from_zero(text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play what the command line asks for; return 1 if an invariant is broken."""
-    parser = argparse.ArgumentParser(prog="python -m tests.soak", description="Random games, each decision checked.")
-    parser.add_argument(
-        "--decisions", type=positive, default=DECISIONS, help="how many in all, half a game (default: %(default)s)"
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.soak", description="Play random games and check the state after every decision."
     )
-    parser.add_argument("--seed", type=from_zero, default=0, help="decides every game (default: %(default)s)")
     parser.add_argument(
-        "--processes", type=positive, default=processors(), help="how many processes (default: number of processors)"
+        "--decisions",
+        type=positive,
+        default=DECISIONS,
+        help="number of decisions in all, divided equally among the games (default: %(default)s)",
     )
-    parser.add_argument("--game", choices=GAMES, help="only this game")
-    parser.add_argument("--job", type=from_zero, help="only the job with this number; needs --game")
-    parser.add_argument("--first", type=from_zero, default=0, help="first game of that job (default: %(default)s)")
+    parser.add_argument("--seed", type=from_zero, default=0, help="seed that decides every game (default: %(default)s)")
+    parser.add_argument(
+        "--processes",
+        type=positive,
+        default=processors(),
+        help="number of processes (default: the number of processors)",
+    )
+    parser.add_argument("--game", choices=GAMES, help="play only this game")
+    parser.add_argument("--job", type=from_zero, help="run only the job with this number; this option needs --game")
+    parser.add_argument(
+        "--first",
+        type=from_zero,
+        default=0,
+        help="number of the game with which that job begins (default: %(default)s)",
+    )
     options = parser.parse_args(arguments)
     if options.job is not None and options.game is None:
         parser.error("--job: needs --game")

@@ -12,17 +12,17 @@ import numpy as np
 
 from siberia_env.core.engine import sample_legal, settle
 from siberia_env.core.jit import borrowed, kernel, kernel_part
-from siberia_env.core.rng import advance, mix, scramble
+from siberia_env.core.rng import advance, derive, scramble
 from siberia_env.game import (
     apply,
     current_player,
     deal,
     determinize,
     generic,
+    has_hit_limit,
     is_chance,
     is_legal,
     is_over,
-    is_truncated,
     legal,
     observe,
     scores,
@@ -40,7 +40,7 @@ class CommonInvariant(IntEnum):
     MASK_COUNT = 103
     MASK_AGREES_WITH_IS_LEGAL = 104
     SCORES_OF_THE_STATE = 105
-    TRUNCATED = 106
+    HIT_LIMIT = 106
     GAME_ENDS = 107
     MASK_LEAVES_THE_STATE = 108
     SAMPLE_SHOWS_THE_SAME = 109
@@ -50,7 +50,7 @@ class CommonInvariant(IntEnum):
 
 
 # The entries of `report`. BROKEN, GAME, DECISION and SEAT are only written if an invariant is broken.
-BROKEN, GAME, DECISION, SEAT, GAMES, TRUNCATED, SAMPLES = range(7)
+BROKEN, GAME, DECISION, SEAT, GAMES, HIT_LIMIT, SAMPLES = range(7)
 REPORT_SIZE = 7
 
 # The states that `soak` works on.
@@ -170,8 +170,8 @@ def check_ended(rulesets: Any, states: Any, mask: Any) -> int:
     for action in range(mask.shape[0]):
         if mask[action] != 0 or is_legal(rulesets[0], states[NOW], action):
             return CommonInvariant.LEGAL_ACTION_AFTER_THE_END
-    if is_truncated(rulesets[0], states[NOW]) != (states[NOW].truncated == 1):
-        return CommonInvariant.TRUNCATED
+    if has_hit_limit(rulesets[0], states[NOW]) != (states[NOW].hit_limit == 1):
+        return CommonInvariant.HIT_LIMIT
     return 0
 
 
@@ -235,7 +235,7 @@ def soak(
     ledger, points = np.zeros(LEDGER_SIZE, np.int64), np.zeros(8, np.int64)
     game, total = first, 0
     while total < decisions:
-        generator = mix(seed, job, game)
+        generator = derive(seed, job, game)
         deal(ruleset, states[NOW], generator)
         generator = scramble(generator)
         ledger[:] = 0
@@ -284,7 +284,7 @@ def soak(
                 broken = check_scores(rulesets, states, standings[NOW], points)
         if broken == 0:
             broken = check_ended(rulesets, states, mask)
-            report[TRUNCATED] += states[NOW].truncated
+            report[HIT_LIMIT] += states[NOW].hit_limit
         total += made
         report[GAMES] += 1
         if broken != 0:

@@ -68,9 +68,9 @@ class GameTable:
         return self.position.is_terminal()
 
     @property
-    def truncated(self) -> bool:
+    def hit_limit(self) -> bool:
         """Whether the limit of turns or rounds ended the game."""
-        return self.position.is_truncated()
+        return self.position.has_hit_limit()
 
     def copy(self) -> Self:
         """An independent table with the same position."""

@@ -21,6 +21,7 @@ from siberia_env.aec import SiberiaAECEnv
 from siberia_env.board.components import COUNTERS_DRAWN, PERSONS
 from siberia_env.common.components import RESOURCES
 from siberia_env.core import engine
+from siberia_env.core.rewards import REWARDS
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
 from tests.games import GameCase
 from tests.processes import run_python
@@ -487,7 +488,7 @@ def test_render_without_a_mode_warns(case: GameCase) -> None:
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_end_infos_and_rewards_of_each_kind(case: GameCase, players: int) -> None:
     ends = {}
-    for reward in engine.REWARDS:
+    for reward in REWARDS:
         env = case.module.raw_env(num_players=players, reward=reward)
         env.reset(seed=21)
         play_out(env)
@@ -499,7 +500,7 @@ def test_end_infos_and_rewards_of_each_kind(case: GameCase, players: int) -> Non
     winners = [agent for agent in env.possible_agents if scores[agent] == max(scores.values())]
     for agent in env.possible_agents:
         assert env.infos[agent]["winners"] == winners
-        assert env.infos[agent]["truncated"] is False
+        assert env.infos[agent]["hit_limit"] is False
         share = (agent in winners) / len(winners)
         assert rewards["win"][agent] == pytest.approx((players * share - 1) / (players - 1))
         others = [score for other, score in scores.items() if other != agent]
@@ -519,7 +520,7 @@ def test_C17_B24_the_limit_is_a_termination(case: GameCase, players: int) -> Non
         env.step(env.legal_actions()[0])
     assert set(env.terminations.values()) == {True}
     assert set(env.truncations.values()) == {False}
-    assert all(info["truncated"] is True for info in env.infos.values())
+    assert all(info["hit_limit"] is True for info in env.infos.values())
     assert sum(env.rewards.values()) == pytest.approx(0)
 
 

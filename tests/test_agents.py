@@ -7,6 +7,7 @@ import pickle
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from siberia_agents.greedy import GreedyAgent, greedy_at, greedy_batch
 from siberia_agents.interface import Agent
 from siberia_agents.learned import LearnedAgent, Model, load_model, observation_version
 from siberia_agents.random_agent import RandomAgent
+from siberia_agents.search.guided import GuidedAgent
 from siberia_env import vector
 from siberia_env.board.actions import TILE
 from siberia_env.board.state import CHOOSE_SIDE, DRAW
@@ -27,7 +29,7 @@ from siberia_env.card.actions import PAY
 from siberia_env.card.game import GAME
 from siberia_env.card.state import CHOOSE, DISCOVER, PAYING
 from siberia_env.core import engine
-from siberia_env.core.rng import mix
+from siberia_env.core.rng import derive
 from siberia_env.errors import ConfigurationError, ModelError
 from siberia_env.game import GAMES, States, find_game, game_names
 from siberia_env.view import REPRESENTATIVE, BatchView, View, view_games, view_state
@@ -72,17 +74,14 @@ def whole_view(env: vector.VectorEnv, step: vector.Step) -> BatchView:
 
 
 def small_model(players: int = 2, seed: int = 0, game: str = "card") -> Model:
-    """A policy with random weights."""
-    random = np.random.default_rng(seed)
-
-    def layers(outputs: int) -> learned.Layers:
-        sizes = (find_game(game).observation_size, WIDTH, outputs)
-        return [
-            (random.normal(0, 1, (a, b)).astype(np.float32), random.normal(0, 1, b).astype(np.float32))
-            for a, b in pairwise(sizes)
-        ]
-
-    return Model(game, (players,), layers(find_game(game).num_actions), layers(1), {"seed": seed})
+    """A network with random weights."""
+    random, heads = np.random.default_rng(seed), learned.head_sizes(find_game(game))
+    sizes = (find_game(game).observation_size, WIDTH, sum(heads.values()))
+    layers = [
+        (random.normal(0, 1, (a, b)).astype(np.float32), random.normal(0, 1, b).astype(np.float32))
+        for a, b in pairwise(sizes)
+    ]
+    return Model(game, (players,), layers, heads, {"seed": seed})
 
 
 # ---------------------------------------------------------------- what an agent sees
@@ -112,7 +111,7 @@ def test_no_attribute_of_a_view_is_or_shares_the_true_state(game: str, players: 
             guess = np.array([real])
             seed = np.uint64(REPRESENTATIVE)
             if not (isinstance(view, View) and view.row is None):
-                seed = np.uint64(mix(seed, 3 if isinstance(view, View) else row, 0))
+                seed = np.uint64(derive(seed, 3 if isinstance(view, View) else row, 0))
             engine.determinize_at(env.variant.rulesets, guess, 0, int(player[row]), seed)
             assert held.tobytes() == guess.tobytes()
 
@@ -399,7 +398,7 @@ def test_greedy_wins_most_games_against_two_and_three_random_players(game: str, 
 )
 def test_greedy_finishes_games_under_all_rules(game: str, rules: Any, score: int) -> None:
     results = play_games(find_game(game).variant(3, rules), [GreedyAgent()] * 3, 60, seed=2)
-    assert not results.truncated.any()
+    assert not results.hit_limit.any()
     assert results.scores.mean() > score
 
 
@@ -414,22 +413,40 @@ def test_a_model_comes_back_as_it_was_saved(game: str, tmp_path: Path) -> None:
     model.save(path)
     back = load_model(str(path))
     assert (back.game, back.num_players, back.trained) == (game, (3,), {"seed": 4})
-    for own, read in ((model.policy, back.policy), (model.value, back.value)):
-        assert [[a.tolist() for a in layer] for layer in own] == [[a.tolist() for a in layer] for layer in read]
+    assert back.heads == model.heads == learned.head_sizes(find_game(game))
+    assert [[a.tolist() for a in layer] for layer in model.layers] == [
+        [a.tolist() for a in layer] for layer in back.layers
+    ]
     assert [file.name for file in tmp_path.iterdir()] == ["model.npz"]
 
 
-def test_a_network_is_its_layers_with_rectified_ones_between() -> None:
+def test_a_network_is_its_layers_with_rectified_ones_between_and_its_heads_side_by_side() -> None:
     model = small_model()
     observation = np.random.default_rng(1).random((3, GAME.observation_size)).astype(np.float32)
-    (w0, b0), (w1, b1) = model.policy
+    (w0, b0), (w1, b1) = model.layers
+    actions = GAME.num_actions
     for row in range(3):
         hidden = [
             max(0.0, float(observation[row].astype(float) @ w0[:, k].astype(float)) + b0[k]) for k in range(WIDTH)
         ]
         expected = np.array(hidden) @ w1.astype(float) + b1
-        np.testing.assert_allclose(model.logits(observation)[row], expected, rtol=1e-4, atol=1e-3)
-    assert model.values(observation).shape == (3,)
+        close = partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-3)
+        close(model.logits(observation)[row], expected[:actions])
+        close(model.margins(observation)[row], expected[actions + 5 : actions + 9])
+        for seats in (2, 3, 4):
+            weights = np.exp(expected[actions + 1 : actions + 1 + seats] - expected[actions + 1 : actions + 5].max())
+            close(model.shares(observation, seats)[row], weights / weights.sum())
+    assert model.head("policy") == slice(0, actions)
+    assert model.head("value") == slice(actions, actions + 1)
+    assert model.head("turns") == slice(actions + 9, actions + 10)
+
+
+@pytest.mark.parametrize("head", ["shares", "margins"])
+def test_a_model_tells_which_head_it_lacks(head: str) -> None:
+    model = replace(small_model(), heads={"policy": GAME.num_actions})
+    seen = np.zeros((1, GAME.observation_size), np.float32)
+    with pytest.raises(ModelError, match=f"model: it says nothing of {head}; train one with this version"):
+        model.margins(seen) if head == "margins" else model.shares(seen, 2)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -450,10 +467,10 @@ def test_temperature_draws_by_likelihood() -> None:
     row = int(step.num_legal.argmax())
     legal = np.flatnonzero(step.mask[row])
     scaled = small_model()
-    weight, bias = scaled.policy[-1]
+    weight, bias = scaled.layers[-1]
     logits = scaled.logits(step.observation[row][None])[0, legal]
     spread = np.float32(1.5 / logits.std())
-    model = replace(scaled, policy=[scaled.policy[0], (weight * spread, bias * spread)])
+    model = replace(scaled, layers=[scaled.layers[0], (weight * spread, bias * spread)])
     logits = model.logits(step.observation[row][None])[0, legal].astype(float)
     draws = 6000
     view = view_games(env.variant, env.states, np.full(draws, row), step.observation, step.mask, step.player)
@@ -468,6 +485,37 @@ def test_temperature_draws_by_likelihood() -> None:
         agent.start(env.variant, 9)
         again = np.bincount(agent.act_batch(view), minlength=GAME.num_actions)
         assert again.tolist() == counts.tolist()
+
+
+def save_earlier(path: Path, model: Model, form: str) -> None:
+    """Save the policy of `model` as earlier versions saved two networks."""
+    *trunk, (weight, bias) = model.layers
+    policy = [*trunk, (weight[:, model.head("policy")], bias[model.head("policy")])]
+    value = [*trunk, (weight[:, model.head("value")], bias[model.head("value")])]
+    model.save(path)
+    arrays = {
+        f"{name}_{number}_{part}": array
+        for name, layers in (("policy", policy), ("value", value))
+        for number, layer in enumerate(layers)
+        for part, array in zip(("weight", "bias"), layer, strict=True)
+    }
+    old = {f"{number}_{part}": None for number in range(len(model.layers)) for part in ("weight", "bias")}
+    players = model.num_players[0] if form == "siberia-model/1" else list(model.num_players)
+    told = {"format": form, "num_players": players, "layers": None, "heads": None}
+    rewrite(path, {**told, "policy_layers": len(policy), "value_layers": len(value)}, **arrays, **old)
+
+
+@pytest.mark.parametrize("form", learned.EARLIER)
+def test_a_model_of_an_earlier_format_loads_with_its_policy_alone(form: str, tmp_path: Path) -> None:
+    path, model = tmp_path / "model.npz", small_model(3)
+    save_earlier(path, model, form)
+    back = load_model(path)
+    assert (back.num_players, back.heads) == ((3,), {"policy": GAME.num_actions})
+    seen = np.random.default_rng(2).random((5, GAME.observation_size)).astype(np.float32)
+    np.testing.assert_allclose(back.logits(seen), model.logits(seen), rtol=1e-5, atol=1e-4)
+    LearnedAgent(path).start(GAME.variant(3))
+    with pytest.raises(ModelError, match="model: it says nothing of shares; train one with this version"):
+        GuidedAgent(10, path).start(GAME.variant(3))
 
 
 def refused(path: Path) -> str:
@@ -502,7 +550,7 @@ def saved(tmp_path: Path) -> Path:
 
 def test_a_missing_model_is_refused(tmp_path: Path) -> None:
     assert "there is no file" in refused(tmp_path / "nothing.npz")
-    assert "is not a model" in refused(tmp_path)
+    assert f"can't read {tmp_path}" in refused(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a model", b"PK\x03\x04 cut off", b'{"format": "siberia-model/1"}'])
@@ -544,17 +592,17 @@ def test_a_model_with_flipped_bits_is_refused_or_harmless(saved: Path) -> None:
         except ModelError:
             refusals += 1
         else:
-            for own, read in ((model.policy, back.policy), (model.value, back.value)):
-                for left, right in zip(own, read, strict=True):
-                    assert np.array_equal(left[0], right[0])
-                    assert np.array_equal(left[1], right[1])
+            assert back.heads == model.heads
+            for left, right in zip(model.layers, back.layers, strict=True):
+                assert np.array_equal(left[0], right[0])
+                assert np.array_equal(left[1], right[1])
     assert refusals > 150
 
 
 def test_a_model_of_another_format_is_refused(saved: Path) -> None:
-    rewrite(saved, {"format": "siberia-model/3", "policy_layers": None, "game": "chess"})
+    rewrite(saved, {"format": "siberia-model/4", "layers": None, "game": "chess"})
     assert refused(saved).endswith(
-        "has format 'siberia-model/3', this version reads siberia-model/1 and siberia-model/2"
+        "has format 'siberia-model/4', this version reads siberia-model/1, siberia-model/2 and siberia-model/3"
     )
 
 
@@ -583,7 +631,7 @@ def test_a_model_for_impossible_players_is_refused(saved: Path, players: Any) ->
     refused(saved)
 
 
-@pytest.mark.parametrize("part", ["game", "observation", "num_players", "policy_layers", "value_layers", "trained"])
+@pytest.mark.parametrize("part", ["game", "observation", "num_players", "layers", "heads", "trained"])
 def test_a_model_that_lacks_a_part_of_its_description_is_refused(saved: Path, part: str) -> None:
     rewrite(saved, {part: None})
     assert "damaged" in refused(saved)
@@ -592,14 +640,13 @@ def test_a_model_that_lacks_a_part_of_its_description_is_refused(saved: Path, pa
 @pytest.mark.parametrize(
     "arrays",
     [
-        {"policy_0_weight": np.zeros((GAME.observation_size - 1, WIDTH), np.float32)},
-        {"policy_0_weight": np.zeros(WIDTH, np.float32)},
-        {"policy_0_bias": np.zeros(WIDTH + 1, np.float32)},
-        {"policy_0_bias": np.zeros(WIDTH, np.float64)},
-        {"policy_1_weight": np.zeros((WIDTH, GAME.num_actions), np.float64)},
-        {"policy_1_weight": np.zeros((WIDTH, 3), np.float32), "policy_1_bias": np.zeros(3, np.float32)},
-        {"value_1_weight": np.zeros((WIDTH, 2), np.float32), "value_1_bias": np.zeros(2, np.float32)},
-        {"value_1_bias": None},
+        {"0_weight": np.zeros((GAME.observation_size - 1, WIDTH), np.float32)},
+        {"0_weight": np.zeros(WIDTH, np.float32)},
+        {"0_bias": np.zeros(WIDTH + 1, np.float32)},
+        {"0_bias": np.zeros(WIDTH, np.float64)},
+        {"1_weight": np.zeros((WIDTH, GAME.num_actions + 10), np.float64)},
+        {"1_weight": np.zeros((WIDTH, 3), np.float32), "1_bias": np.zeros(3, np.float32)},
+        {"1_bias": None},
     ],
 )
 def test_layers_that_do_not_fit_are_refused(saved: Path, arrays: dict[str, Any]) -> None:
@@ -609,22 +656,41 @@ def test_layers_that_do_not_fit_are_refused(saved: Path, arrays: dict[str, Any])
 
 @pytest.mark.parametrize("layers", [0, 1, 3, -1, "two"])
 def test_another_number_of_layers_is_refused(saved: Path, layers: Any) -> None:
-    rewrite(saved, {"value_layers": layers})
+    rewrite(saved, {"layers": layers})
+    assert "damaged" in refused(saved)
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        None,
+        [],
+        {},
+        {"policy": GAME.num_actions},
+        {"policy": GAME.num_actions + 10},
+        {"value": 1, "policy": GAME.num_actions, "shares": 4, "margins": 4, "turns": 1},
+        {"policy": GAME.num_actions, "value": 1, "shares": 3, "margins": 5, "turns": 1},
+        {"policy": GAME.num_actions, "value": 1, "shares": 4, "margins": 4, "weather": 1},
+        {"policy": str(GAME.num_actions), "value": 1, "shares": 4, "margins": 4, "turns": 1},
+    ],
+)
+def test_heads_that_do_not_fit_are_refused(saved: Path, heads: Any) -> None:
+    rewrite(saved, {"heads": heads})
     assert "damaged" in refused(saved)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_no_numbers_are_refused(saved: Path, value: float) -> None:
-    weight = small_model().policy[0][0].copy()
+    weight = small_model().layers[0][0].copy()
     weight[5, 1] = value
-    rewrite(saved, None, policy_0_weight=weight)
-    assert "weights of its policy network are not finite numbers" in refused(saved)
+    rewrite(saved, None, **{"0_weight": weight})
+    assert "weights of its network are not finite numbers" in refused(saved)
 
 
 def test_objects_in_a_model_are_never_unpickled(saved: Path) -> None:
     with np.load(saved) as arrays:
         parts = dict(arrays)
-    parts["policy_0_bias"] = np.array([{"a": 1}] * WIDTH, object)
+    parts["0_bias"] = np.array([{"a": 1}] * WIDTH, object)
     np.savez(saved, allow_pickle=True, **parts)
     assert "damaged" in refused(saved)
 

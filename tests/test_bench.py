@@ -86,11 +86,11 @@ def test_the_model_that_guides_is_the_suites_where_there_is_one(
     monkeypatch.setattr(learned, "SHIPPED", tmp_path)
     variant = game.variant(bench.PLAYERS)
     random_one = bench.guide(variant)
-    assert [weight.shape[1] for weight, _ in random_one.policy] == [*bench.NETWORK, game.num_actions]
+    assert [weight.shape[1] for weight, _ in random_one.layers] == [*bench.NETWORK, game.num_actions + 10]
     random_one.check_fits(variant)
     shipped = small_model(bench.PLAYERS, game=game.name)
     shipped.save(tmp_path / f"{game.name}_{bench.PLAYERS}.npz")
-    assert np.array_equal(bench.guide(variant).policy[0][0], shipped.policy[0][0])
+    assert np.array_equal(bench.guide(variant).layers[0][0], shipped.layers[0][0])
 
 
 @each_game
@@ -121,15 +121,12 @@ def test_the_start_is_measured_cold_then_warm(game: Game, monkeypatch: pytest.Mo
 
 
 @each_game
-def test_the_games_part_of_training(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = th.get_num_threads()
-    small: dict[str, Any] = {"num_envs": 8, "steps": 8, "batch_size": 32, "network": (4,), "threads": 1}
-    shrink(monkeypatch, **small)
-    monkeypatch.setattr(bench, "TRAINING_DECISIONS", 64)
-    share = bench.training_share(game)
-    th.set_num_threads(threads)
-    assert share is not None
-    assert 0 < share < 1
+def test_our_training_is_timed_beside_that_of_stable_baselines3(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch)
+    monkeypatch.setattr(th, "set_num_threads", lambda threads: None)
+    rates = bench.training_rates(game, 64)
+    assert rates is not None
+    assert all(map(sane, rates))
 
 
 def test_other_libraries_are_measured_where_they_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +185,7 @@ def test_games_of_catan_are_counted_by_decision(monkeypatch: pytest.MonkeyPatch)
 def test_absent_libraries_are_named_as_such(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "_import", lambda name: None)
     monkeypatch.setattr(bench, "start_seconds", lambda game: (12.25, 1.25))
-    monkeypatch.setattr(bench, "training_share", lambda game: None)
+    monkeypatch.setattr(bench, "training_rates", lambda game: None)
     monkeypatch.setattr(bench, "copy_nanoseconds", partial(bench.copy_nanoseconds, rounds=1000))
     monkeypatch.setattr(bench, "LARGE_BATCH", 2048)
     monkeypatch.setattr(bench, "SIMULATIONS", 50)

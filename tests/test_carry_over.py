@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from siberia_agents.greedy import greedy_batch
 from siberia_agents.learned import (
+    Layers,
     LearnedAgent,
     Model,
     forward,
+    head_sizes,
     layout_version,
     load_model,
     observation_layout,
@@ -70,18 +72,16 @@ def observations(game: str) -> NDArray[np.float32]:
     return np.concatenate(seen)
 
 
-def save_old(path: Path, game: str, half: bool = False, hold_layout: bool = True) -> dict[str, Any]:
-    """Save a model with random weights that was trained on the old layout; its networks as they are stored."""
+def save_old(path: Path, game: str, half: bool = False, hold_layout: bool = True) -> Layers:
+    """Save a model with random weights that was trained on the old layout; its layers as they are stored."""
     random, layout = np.random.default_rng(3), old_layout(game)
     inputs = sum(int(np.prod(shape)) for _, shape, _, _ in layout)
-    networks = {
-        name: [
-            (random.normal(0, 0.3, (a, b)).astype(np.float32), random.normal(0, 1, b).astype(np.float32))
-            for a, b in pairwise((inputs, WIDTH, outputs))
-        ]
-        for name, outputs in (("policy", find_game(game).num_actions), ("value", 1))
-    }
-    Model(game, (3,), networks["policy"], networks["value"], {"seed": 3}).save(path, half)
+    heads = head_sizes(find_game(game))
+    layers = [
+        (random.normal(0, 0.3, (a, b)).astype(np.float32), random.normal(0, 1, b).astype(np.float32))
+        for a, b in pairwise((inputs, WIDTH, sum(heads.values())))
+    ]
+    Model(game, (3,), layers, heads, {"seed": 3}).save(path, half)
     rewrite(
         path,
         observation=layout_version(layout, find_game(game).num_actions),
@@ -101,11 +101,11 @@ def rewrite(path: Path, **changes: Any) -> None:
 
 @pytest.mark.parametrize("half", [False, True])
 @pytest.mark.parametrize("game", GAMES)
-def test_a_carried_model_gives_the_logits_and_values_it_gave(
+def test_a_carried_model_gives_the_outputs_it_gave(
     game: str, half: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old, new = tmp_path / "old.npz", tmp_path / "new.npz"
-    networks = save_old(old, game, half)
+    layers = save_old(old, game, half)
     assert main([game, str(old), str(new), *CONSTANTS]) == 0
     size = find_game(game).observation_size
     assert capsys.readouterr().out == (
@@ -120,10 +120,10 @@ def test_a_carried_model_gives_the_logits_and_values_it_gave(
     assert np.ptp(seen[:, slices["margin"]]) > 0.2
     before = as_it_was(game, seen)
     tolerance = 2e-2 if half else 1e-4
-    logits = forward(networks["policy"], before)
-    assert np.ptp(logits) > 5
-    assert np.allclose(model.logits(seen), logits, atol=tolerance)
-    assert np.allclose(model.values(seen), forward(networks["value"], before)[:, 0], atol=tolerance)
+    outputs = forward(layers, before)
+    assert np.ptp(outputs) > 5
+    assert np.allclose(model.logits(seen), outputs[:, model.head("policy")], atol=tolerance)
+    assert np.allclose(model.margins(seen), outputs[:, model.head("margins")], atol=tolerance)
     assert read_model_file(new).half is half
 
 
@@ -162,8 +162,8 @@ def test_a_model_without_a_layout_is_carried_over_by_a_file_of_blocks(tmp_path: 
     layout.write_text(json.dumps(old_layout("card")), encoding="utf-8")
     assert main(["card", str(path), str(tmp_path / "two.npz"), "--layout", str(layout), *CONSTANTS]) == 0
     one, two = load_model(tmp_path / "one.npz"), load_model(tmp_path / "two.npz")
-    assert np.array_equal(one.policy[0][0], two.policy[0][0])
-    assert np.array_equal(one.value[0][1], two.value[0][1])
+    assert np.array_equal(one.layers[0][0], two.layers[0][0])
+    assert np.array_equal(one.layers[0][1], two.layers[0][1])
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_model_without_a_layout_is_carried_over_by_a_file_of_blocks(tmp_path: 
         ({"observation": "0123"}, ["card", "OLD", "NEW"], "OLD was trained on observation version 0123"),
         ({}, ["card", "OLD", "NEW", "--layout", "NONE"], "layout: NONE can't be read"),
         ({}, ["card", "OLD", "NEW", "--layout", "OLD"], "layout: OLD can't be read"),
-        ({}, ["card", "OLD", "NONE/NEW", *CONSTANTS], "model: NONE/NEW can't be written"),
+        ({}, ["card", "OLD", "NONE/NEW", *CONSTANTS], "model: can't write NONE/NEW"),
     ],
 )
 def test_what_can_not_be_carried_over_is_refused_in_one_line(
@@ -213,4 +213,4 @@ def test_networks_of_another_width_are_refused(tmp_path: Path, capsys: pytest.Ca
     longer = [*layout, ["more", [1], 1, False]]
     rewrite(path, layout=longer, observation=layout_version(longer, find_game("card").num_actions))
     assert main(["card", str(path), str(path), *CONSTANTS]) == 2
-    assert "its networks don't have the" in capsys.readouterr().err
+    assert "its network doesn't have the" in capsys.readouterr().err

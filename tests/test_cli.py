@@ -16,21 +16,23 @@ from rich.console import Console
 from siberia_agents.learned import load_model
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import GAMES, find_game
-from siberia_env.record import read_records
+from siberia_env.records import read_records
 from siberia_experiments import bench as bench_module
 from siberia_experiments.cli import main, read_rules
 from siberia_experiments.commands import resume_line
 from siberia_experiments.console import mean_score, results_table, short_label
 from siberia_experiments.evaluate import line_up
-from siberia_experiments.match import Interval, play_games
+from siberia_experiments.match import play_deals, play_games
+from siberia_experiments.statistics import Interval
 from siberia_experiments.training import demo as demo_module
+from siberia_experiments.training.checkpoint import load_checkpoint
 from siberia_experiments.training.display import TrainingDisplay
 from siberia_experiments.training.run import CurvePoint, Progress, Training, checkpoint_path
 from tests.processes import run_python
 from tests.test_agents import small_model
 from tests.test_train import shrink
 
-COMMANDS = ("train", "evaluate", "tournament", "play", "record", "replay", "bench", "demo")
+COMMANDS = ("train", "evaluate", "exploit", "tournament", "play", "record", "replay", "bench", "demo")
 COLUMNS = 80
 
 both_games = pytest.mark.parametrize("game", GAMES)
@@ -66,7 +68,7 @@ def siberia(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Training runs that take no time, whatever the command line asks for."""
-    shrink(monkeypatch, num_envs=8, steps=16, batch_size=32, network=(8,), evaluation_games=4)
+    shrink(monkeypatch)
     threads = th.get_num_threads()
     yield
     th.set_num_threads(threads)
@@ -135,8 +137,9 @@ def test_the_program_itself_ends_with_the_exit_code() -> None:
 def test_evaluate_shows_a_table(siberia: Siberia, game: str) -> None:
     code, out, _ = siberia("evaluate", game, "--agents", "greedy, random", "--games", "40", "--seed", "3")
     assert code == 0
-    assert f"{find_game(game).title}, 2 players, 40 games, seats rotated" in out
-    expected = play_games(find_game(game).variant(2), line_up(["greedy", "random"], 2), 40, 3)
+    title = f"{find_game(game).title}, 2 players, 40 games: 20 deals, each in every seat order"
+    assert title in " ".join(out.split())
+    expected = play_deals(find_game(game).variant(2), line_up(["greedy", "random"], 2), 40, 3)
     assert any(line.split()[:2] == ["greedy", "random"] for line in out.splitlines())
     assert f" {100 * expected.win_rate(0).value:.1f}% [" in out
     assert mean_score(expected.mean_score(1), expected.game) in out
@@ -156,7 +159,8 @@ def test_evaluate_takes_rules_components_models_and_more_seats(
     assert "learned:model.npz" in out
     assert f"learned, {'' if players == 3 else '2 '}greedy" in out.replace("\n", "")
     agents = line_up(["learned:model.npz", "greedy"], players)
-    expected = play_games(find_game(game).variant(players, rules), agents, 4, 0)
+    entrants = [0, *[1] * (players - 1)]
+    expected = play_deals(find_game(game).variant(players, rules), agents, 4, 0, entrants=entrants)
     assert mean_score(expected.mean_score(0), expected.game) in out
 
 
@@ -218,15 +222,15 @@ def test_train_leaves_a_run_that_can_be_gone_on_with(siberia: Siberia, tmp_path:
     assert "learned:runs/mine/model.npz" in out
     run = tmp_path / "runs/mine"
     assert {path.name for path in run.iterdir()} == {
-        "checkpoint.pt",
+        "checkpoint.bin",
         "curve.csv",
         "curve.png",
         "model.npz",
         "tensorboard",
     }
     told = load_model(run / "model.npz").trained
-    assert told["decisions"] == 256
-    assert (told["options"]["reward"], told["options"]["seed"]) == ("win", 5)
+    assert 200 <= told["decisions"] < 400
+    assert (told["options"]["settings"]["reward"], told["options"]["seed"]) == ("win", 5)
     assert (told["options"]["game"], told["rules"]) == (game, rules)
     learned = ["--players", "3", "--agents", "learned:runs/mine/model.npz,random", "--games", "12"]
     assert siberia("evaluate", game, *learned)[0] == 0
@@ -235,9 +239,9 @@ def test_train_leaves_a_run_that_can_be_gone_on_with(siberia: Siberia, tmp_path:
     assert "holds a run; go on with it (--resume)" in message
     assert load_model(run / "model.npz").trained == told
 
-    code, _, _ = siberia("train", game, "--resume", "--out", "runs/mine", "--decisions", "384", "--threads", "1")
+    code, _, _ = siberia("train", game, "--resume", "--out", "runs/mine", "--decisions", "700", "--threads", "1")
     assert code == 0
-    assert load_model(run / "model.npz").trained["decisions"] == 384
+    assert load_checkpoint(run / "checkpoint.bin").data["options"]["decisions"] == 700
     assert siberia("train", game, "--resume", "--out", "runs/mine")[0] == 0
     for option in (["--players", "3"], ["--seed", "5"], ["--rules", text], ["--reward", "win"]):
         message = refused(siberia, "train", game, "--resume", "--out", "runs/mine", *option)
@@ -277,7 +281,7 @@ def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, 
     code, out, err = siberia("demo", game, "--minutes", "0.0001", "--games", "6")
     assert (code, err) == (0, "")
     assert {path.name for path in folder.iterdir()} == {
-        "checkpoint.pt",
+        "checkpoint.bin",
         "curve.csv",
         "curve.png",
         "game.jsonl",
@@ -285,7 +289,7 @@ def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, 
         "model.npz",
         "tensorboard",
     }
-    assert "6 games each, seats rotated" in out
+    assert "each: 6 games: 3 deals, each in every seat order" in " ".join(out.split())
     (record,) = read_records(folder / "game.jsonl")
     assert record.header["agents"] == ["learned", "greedy"]
     told = (folder / "game.txt").read_text(encoding="utf-8")
@@ -414,6 +418,17 @@ def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPa
         ("train card --network 0 --out new", "--network: '0'; give the widths"),
         ("train card --network 8,x --out new", "--network: '8,x'; give the widths"),
         ("train card --learning-rate 0 --out new", "learning_rate: 0"),
+        ("train card --players two --out new", "--players: 'two'; give a number of players"),
+        ("train card --players 2,5 --out new", "num_players: 5"),
+        ("train card --players 2,2 --out new", "each once"),
+        ("train card --device abacus --out new", "device: 'abacus' is not here; here are cpu"),
+        ("train card --settings keep --out new", "--settings: 'keep' is not of the form NAME=VALUE"),
+        ("train card --settings speed=3 --out new", "--settings: no 'speed'; there are num_envs, rollout"),
+        ("train card --settings keep=much --out new", "--settings: keep=much; it is like keep=1.0"),
+        ("train card --settings overlap=3 --out new", "--settings: overlap=3; it is like overlap=True"),
+        ("train card --settings entropy=0.1 --out new", "entropy: (0.1,); two weights"),
+        ("train card --settings keep=1.5 --out new", "keep: 1.5; it is between 0 and 1"),
+        ("train card --mix alone=2 --out new", "shares are 0 to 1"),
         ("train card --start-from none.npz --out new", "there is no file none.npz"),
         ("train card --seed 4294967296 --out new", "seed: 4294967296"),
         ("train card --rules edition=gold --out new", "no edition 'gold'"),
@@ -510,11 +525,11 @@ def test_labels_keep_what_tells_models_apart() -> None:
 def test_the_live_table_fits_and_follows_the_run() -> None:
     rate = Interval(1.0, 0.9812, 1.0)
     display = TrainingDisplay("Siberia: The Card Game, 2 players")
-    point = CurvePoint(30_000_000, 5400.0, {"random": rate, "greedy": rate})
-    display.show([Progress(0.5, 30_000_000, 5400.0, 123_456.0, 0.051, point)])
+    point = CurvePoint(30_000_000, 5400.0, {(2, "greedy"): rate, (2, "heuristic"): rate})
+    display.show([Progress(0.5, 30_000_000, 5400.0, 123_456.0, 0.751, point)])
     lines = rendered(display._picture())
     assert max(map(len, lines)) <= COLUMNS
     (row,) = [line for line in lines if "30,000,000" in line and "100.0% [98.1, 100.0]" in line]
     assert row.count("100.0% [98.1, 100.0]") == 2
     assert "5400 s" in row
-    assert any("5.1% of the time in the games" in line for line in lines)
+    assert any("learnt from 75% of them" in line for line in lines)

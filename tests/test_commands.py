@@ -29,7 +29,7 @@ ODD = "it's $HOME & more"  #: a folder whose name a shell must not read
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    shrink(monkeypatch, num_envs=8, steps=16, batch_size=32, network=(8,), evaluation_games=4)
+    shrink(monkeypatch)
 
 
 def type_in(line: str, keys: str = "") -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siberia_env.core import engine
+from siberia_env.core import engine, rewards
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import GAMES, find_game
 
@@ -18,15 +18,15 @@ SHORT = {"card": {"max_turns": 2}, "board": {"max_rounds": 1}}  # rules under wh
 SCORES = st.lists(st.integers(0, 300), min_size=2, max_size=4)
 
 
-def rewards(kind: int, scores: list[int]) -> list[float]:
+def paid_for(kind: int, scores: list[int]) -> list[float]:
     """What each seat is paid for these scores."""
     players = len(scores)
     totals, winners = np.array(scores, np.int64), np.zeros(players, np.int8)
-    count = engine.winner_flags(totals, players, winners)
+    count = rewards.winner_flags(totals, players, winners)
     assert winners.tolist() == [int(score == max(scores)) for score in scores]
     assert count == winners.sum()
     out = np.full(players, np.nan, np.float32)
-    engine.reward_of(kind, totals, winners, count, players, out)
+    rewards.reward_of(kind, totals, winners, count, players, out)
     return [float(value) for value in out]
 
 
@@ -44,7 +44,7 @@ def rewards(kind: int, scores: list[int]) -> list[float]:
     ],
 )
 def test_the_win_reward(scores: list[int], paid: list[float]) -> None:
-    assert rewards(engine.WIN, scores) == pytest.approx(paid, abs=1e-6)
+    assert paid_for(rewards.WIN, scores) == pytest.approx(paid, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ def test_the_win_reward(scores: list[int], paid: list[float]) -> None:
     [([30, 20], [1, -1]), ([20, 20], [0, 0]), ([30, 20, 10], [1.5, 0, -1.5]), ([40, 10, 10, 10], [3, -1, -1, -1])],
 )
 def test_the_margin_reward_is_in_units_of_10000_dollars(scores: list[int], paid: list[float]) -> None:
-    assert rewards(engine.MARGIN, scores) == pytest.approx(paid, abs=1e-6)
+    assert paid_for(rewards.MARGIN, scores) == pytest.approx(paid, abs=1e-6)
 
 
 @given(SCORES)
 def test_win_and_margin_are_zero_sum_and_the_score_is_the_score(scores: list[int]) -> None:
-    win, margin = rewards(engine.WIN, scores), rewards(engine.MARGIN, scores)
+    win, margin = paid_for(rewards.WIN, scores), paid_for(rewards.MARGIN, scores)
     assert sum(win) == pytest.approx(0, abs=1e-6)
     assert sum(margin) == pytest.approx(0, abs=1e-4)
     assert max(win) <= 1
     assert min(win) >= -1
-    assert rewards(engine.SCORE, scores) == scores
+    assert paid_for(rewards.SCORE, scores) == scores
 
 
 def test_sampled_actions_are_legal_and_all_equally_likely() -> None:
@@ -144,7 +144,7 @@ def test_a_finished_game_takes_no_more_steps(game: str) -> None:
     observation = np.zeros(variant.game.observation_size, np.float32)
     for action in range(variant.game.num_actions):
         assert engine.step_at(variant.rulesets, states, 0, action, observation, mask) == engine.ILLEGAL
-    assert engine.is_truncated_at(variant.rulesets, states, 0)
+    assert engine.has_hit_limit_at(variant.rulesets, states, 0)
 
 
 @pytest.mark.parametrize("game", GAMES)

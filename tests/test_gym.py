@@ -73,8 +73,8 @@ def test_plays_the_same_game_as_the_table(case: GameCase, players: int) -> None:
         assert reward == table.rewards[f"player_{seat}"]
         assert info["scores"] == table.infos["player_0"]["scores"]
         assert info["winners"] == table.infos["player_0"]["winners"]
-        assert info["truncated"] is table.infos["player_0"]["truncated"]
-        assert game == env.table.episode
+        assert info["hit_limit"] is table.infos["player_0"]["hit_limit"]
+        assert game == env.aec.episode
         observation, info = env.reset()
         table.reset()
 
@@ -85,7 +85,7 @@ def test_the_seat_rotates_by_game(case: GameCase) -> None:
     seats = []
     for _ in range(6):
         assert env.reset()[1]["seat"] == env.seat
-        assert env.table.agent_selection == f"player_{env.seat}"
+        assert env.aec.agent_selection == f"player_{env.seat}"
         seats.append(env.seat)
     assert seats == [1, 2, 0, 1, 2, 0]
 
@@ -96,8 +96,8 @@ def test_opponents_sit_after_the_learner_in_order(case: GameCase) -> None:
 
     def note(name: str) -> Any:
         def act(observation: Any, mask: Any) -> int:
-            seat = int(env.table.agent_selection[-1])
-            assert np.array_equal(observation, env.table.observe(f"player_{seat}")["observation"])
+            seat = int(env.aec.agent_selection[-1])
+            assert np.array_equal(observation, env.aec.observe(f"player_{seat}")["observation"])
             asked.append((name, (seat - env.seat) % 3))
             return last_legal(observation, mask)
 
@@ -164,7 +164,7 @@ def test_C17_B24_the_limit_is_a_termination(case: GameCase) -> None:
     env = SiberiaEnv(case.name, rules=case.short)
     env.reset(seed=1)
     _, info = play_out(env)
-    assert info["truncated"] is True
+    assert info["hit_limit"] is True
 
 
 @pytest.mark.parametrize(

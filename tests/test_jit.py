@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
 import shutil
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -136,12 +140,154 @@ def test_an_unwritable_cache_folder_is_no_obstacle(tmp_path: Path, monkeypatch: 
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    assert jit.cache_root().name == f"siberia_env-{os.getuid()}"
+    assert jit.cache_root() == tmp_path / f"siberia_env-{os.getuid()}"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     assert jit.cache_root() == tmp_path / "home" / "siberia_env"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
     assert jit.cache_root() == tmp_path / "own" / "siberia_env"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
+    assert jit.cache_root() == tmp_path / "home" / "siberia_env"
+
+
+# ---------------------------------------------------------------- a cache that somebody else or a fault has written to
+
+
+def cache_roots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path]:
+    """The first and the second folder that compiled code would be kept in."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "first"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "second"))
+    jit._first_usable.cache_clear()
+    return tmp_path / "first" / "siberia_env", tmp_path / "second" / "siberia_env"
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o757, 0o702])
+@pytest.mark.parametrize("above", [False, True])
+def test_a_cache_folder_that_others_can_write_to_is_not_used(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    mode: int,
+    above: bool,
+) -> None:
+    first, second = cache_roots(monkeypatch, tmp_path)
+    assert jit.cache_root() == first
+    assert first.stat().st_mode & 0o777 == 0o700
+    (first.parent if above else first).chmod(mode)
+    jit._first_usable.cache_clear()
+    assert jit.cache_root() == second
+    assert "no compiled code is kept in" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_a_planted_cache_folder_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = cache_roots(monkeypatch, tmp_path)
+    first.mkdir(mode=0o700, parents=True)
+    os.chown(first, 1234, 1234)
+    assert jit.cache_root() == second
+    second.parent.rename(tmp_path / "kept")
+    second.parent.symlink_to(first.parent)
+    jit._first_usable.cache_clear()
+    assert jit.cache_root() not in (first, second)
+
+
+def test_a_sticky_folder_such_as_tmp_may_be_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, _ = cache_roots(monkeypatch, tmp_path)
+    first.parent.mkdir()
+    first.parent.chmod(0o1777)
+    assert jit.cache_root() == first
+
+
+def add_by_a_new_kernel(tmp_path: Path) -> None:
+    """Add whole numbers and floats by a kernel that this process has not met: two entries of the cache."""
+    file = tmp_path / "program.py"
+    if not file.exists():
+        file.write_text("def add(x, y):\n    return x + y\n", encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("program", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    add: Any = jit.kernel(module.add)
+    assert (add(2, 3), add(2.5, 3.0)) == (5, 5.5)
+
+
+def test_damaged_entries_of_the_cache_are_thrown_away_and_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, _ = cache_roots(monkeypatch, tmp_path)
+    add_by_a_new_kernel(tmp_path)
+    kept = sorted(root.rglob("*.nbc"))
+    assert len(kept) == 2
+    whole = kept[0].read_bytes()
+    damage = [whole[: len(whole) * part // 7] for part in range(7)] + [whole[:-1], kept[1].read_bytes()]
+    for place in range(0, len(whole), len(whole) // 10):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << place % 8
+        damage.append(bytes(flipped))
+    for damaged in damage:
+        kept[0].write_bytes(damaged)
+        add_by_a_new_kernel(tmp_path)
+        made = kept[0].read_bytes()
+        assert hashlib.sha256(made[32:]).digest() == made[:32]
+        assert made != damaged
+    assert sorted(root.rglob("*.nbc")) == kept
+
+
+def test_an_entry_is_never_taken_for_another_functions_or_another_keys(tmp_path: Path) -> None:
+    folder = tmp_path / "entries"
+    file = jit._Entries(str(folder), "name", "stamp")
+    file.save(("key", 1), "data")
+    assert file.load(("key", 1)) == "data"
+    (only,) = folder.iterdir()
+    content = only.read_bytes()
+    for other, key in ((jit._Entries(str(folder), "name", "other"), ("key", 1)), (file, ("key", 2))):
+        Path(other._path(key)).write_bytes(content)
+        assert other.load(key) is None
+    file.save(("key", 1), "data")
+    file.flush()
+    assert not list(folder.iterdir())
+
+
+def test_a_full_disk_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = jit._Entries(str(tmp_path / "entries"), "name", "stamp")
+
+    def full(source: str, target: str) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(os, "replace", full)
+    file.save("key", "data")
+    assert file.load("key") is None
+    assert not list((tmp_path / "entries").iterdir())
+
+
+def test_without_any_folder_kernels_are_compiled_and_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unwritable folder must not lead numba to a cache of its own, whose rules could be old ones."""
+    blocked = tmp_path / "blocked"
+    blocked.write_text("", encoding="utf-8")
+    everywhere = dict.fromkeys(("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "TMPDIR"), str(blocked))
+    monkeypatch.setattr(tempfile, "tempdir", str(blocked))
+    for name, value in everywhere.items():
+        monkeypatch.setenv(name, value)
+    assert jit.cache_root() is None
+    assert jit.cache_folder(engine.step_batch) is None
+
+    def three(x: int) -> int:
+        return x + 3
+
+    assert jit.kernel(three)(4) == 7
+    jit._first_usable.cache_clear()
+
+
+def test_numbas_own_settings_never_lead_past_the_guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, _ = cache_roots(monkeypatch, tmp_path)
+    monkeypatch.setattr(numba.config, "CACHE_LOCATOR_CLASSES", "InTreeCacheLocator", raising=False)
+    add_by_a_new_kernel(tmp_path)
+    assert len(list(root.rglob("*.nbc"))) == 2
+    assert not list(tmp_path.glob("__pycache__/*.nb?"))
 
 
 def test_the_notice_comes_once_and_not_for_the_users_own_functions() -> None:

@@ -15,7 +15,8 @@ from siberia_env.errors import ConfigurationError, IllegalActionError
 from siberia_env.game import GAMES, find_game
 from siberia_env.view import BatchView, View
 from siberia_experiments import match
-from siberia_experiments.match import Results, play_games, wilson
+from siberia_experiments.match import Results, play_deals, play_games, seat_orders
+from siberia_experiments.statistics import Interval, mean_interval, wilson, wilson_of_deals
 
 VARIANTS = {(game, players): find_game(game).variant(players) for game in GAMES for players in (2, 3, 4)}
 CARD, CARD_OF_THREE = VARIANTS["card", 2], VARIANTS["card", 3]
@@ -44,7 +45,7 @@ def same(one: Results, other: Results) -> bool:
     """Whether two series of games went the same way."""
     return all(
         np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("entrant", "scores", "win_shares", "lengths", "truncated")
+        for name in ("entrant", "scores", "win_shares", "lengths", "hit_limit")
     )
 
 
@@ -77,7 +78,7 @@ def test_tied_games_are_divided(game: str, rules: dict[str, int]) -> None:
     """A limit of a few turns leaves most players with what they started with."""
     variant = find_game(game).variant(3, rules)
     results = play_games(variant, [RandomAgent() for _ in range(3)], 60)
-    assert results.truncated.all()
+    assert results.hit_limit.all()
     best = results.scores.max(axis=1, keepdims=True)
     winners = results.scores == best
     assert {1, 3} <= set(winners.sum(axis=1))
@@ -121,7 +122,7 @@ def test_mean_scores_are_in_dollars_with_a_normal_interval() -> None:
     assert (results.mean_score(1).low, results.mean_score(1).high) == (1000, 1000)
     rest = np.zeros(1, bool), find_game("card")
     alone = Results(("a",), np.zeros((1, 1), int), np.array([[7]]), np.ones((1, 1)), np.ones(1, int), *rest)
-    assert alone.mean_score(0) == match.Interval(7000, 7000, 7000)
+    assert alone.mean_score(0) == Interval(7000, 7000, 7000)
 
 
 @both_games
@@ -161,6 +162,77 @@ def same_games(fewer: Results, more: Results) -> bool:
     return np.array_equal(more.scores[: len(fewer.scores)], fewer.scores)
 
 
+# ---------------------------------------------------------------- deals in every seat order
+
+
+@pytest.mark.parametrize(
+    ("entrants", "orders"),
+    [((0, 1), 2), ((0, 1, 1, 1), 4), ((0, 1, 2), 6), ((0, 1, 1), 3), ((0, 0), 1), ((3, 2, 1, 0), 24)],
+)
+def test_every_different_seat_order_comes_once(entrants: tuple[int, ...], orders: int) -> None:
+    found = seat_orders(entrants)
+    assert found.shape == (orders, len(entrants))
+    assert len(np.unique(found, axis=0)) == orders
+    assert np.array_equal(found[0], entrants)
+    assert all(sorted(order) == sorted(entrants) for order in found.tolist())
+
+
+@pytest.mark.parametrize(("game", "players"), VARIANTS)
+def test_a_deal_is_the_same_in_every_seat_order(game: str, players: int) -> None:
+    """Agents that decide alike play the same game, card for card, wherever they sit."""
+    variant = VARIANTS[game, players]
+    line = [GreedyAgent() for _ in range(players)]
+    results = play_deals(variant, line, 5, 3, entrants=[0, *[1] * (players - 1)])
+    assert results.deal is not None
+    assert np.array_equal(results.deal, np.repeat(np.arange(results.deals), players))
+    assert len(results.entrant) >= 5
+    for deal in range(results.deals):
+        assert len(np.unique(results.scores[results.deal == deal], axis=0)) == 1
+        assert len(np.unique(results.entrant[results.deal == deal], axis=0)) == players
+    assert len(np.unique(results.scores, axis=0)) == results.deals
+    assert results.win_rate(0).value == pytest.approx(1 / players)  # so no agent is favoured
+
+
+def test_an_entrant_is_asked_in_all_its_seats_and_all_of_them_count() -> None:
+    noted, random = Noted(), RandomAgent()
+    results = play_deals(CARD_OF_THREE, [random, noted, noted], 30, 4, entrants=[0, 1, 1])
+    assert results.entrants == ("random", "greedy", "greedy")
+    assert set(noted.seats) == {0, 1, 2}
+    assert (results.entrant == 1).sum() == 2 * len(results.entrant)
+    assert results.win_rate(1).value == pytest.approx(0.5)
+    assert results.win_rate(0).value == 0
+    assert results.scores[results.entrant == 1].mean() > 2 * results.scores[results.entrant == 0].mean()
+
+
+def test_intervals_of_repeated_deals_are_taken_between_deals() -> None:
+    results = play_deals(CARD, [GreedyAgent(), GreedyAgent()], 60, 2)
+    assert (results.win_shares[:, 0] == 1).any()
+    rate = results.win_rate(0)
+    assert rate.value == 0.5
+    assert rate.high - rate.low < 0.3 * (wilson(30, 60).high - wilson(30, 60).low)
+    results = play_deals(CARD_OF_THREE, [RandomAgent() for _ in range(3)], 60, 2)
+    assert results.deal is not None
+    won = np.where(results.entrant == 2, results.win_shares, 0).sum(axis=1)
+    sixes = np.full(10, 6)
+    assert results.win_rate(2) == wilson_of_deals(np.bincount(results.deal, won), sixes, np.zeros(10, np.int64))
+    scores = np.where(results.entrant == 2, results.scores, 0).sum(axis=1)
+    of_deals = mean_interval(1000 * np.bincount(results.deal, scores) / 6)
+    mean = results.mean_score(2)
+    assert (mean.value, mean.low, mean.high) == pytest.approx((of_deals.value, of_deals.low, of_deals.high))
+
+
+def test_deals_are_played_whole_in_batches_and_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = [GreedyAgent(), RandomAgent(), RandomAgent()]
+    ended: list[int] = []
+    monkeypatch.setattr(match, "GAMES_AT_ONCE", 14)
+    results = play_deals(CARD_OF_THREE, line, 31, 1, ended.append)
+    assert len(results.entrant) == sum(ended) == 36
+    assert results.deals == 6
+    assert len(np.unique(results.scores, axis=0)) > 30
+    assert same(results, play_deals(CARD_OF_THREE, line, 36, 1))
+    assert not same(results, play_deals(CARD_OF_THREE, line, 36, 2))
+
+
 def test_every_agent_gets_a_seed_of_its_own() -> None:
     noted = [Noted(), Noted(), Noted()]
     for seed in (2**64 - 2, 2**64 - 1):
@@ -172,14 +244,16 @@ def test_every_agent_gets_a_seed_of_its_own() -> None:
 
 @pytest.mark.parametrize("agents", [0, 1, 3])
 def test_one_agent_a_seat_is_asked_for(agents: int) -> None:
-    with pytest.raises(ConfigurationError, match=f"{agents} agents for 2 seats"):
-        play_games(CARD, [RandomAgent()] * agents, 4)
+    for play in (play_games, play_deals):
+        with pytest.raises(ConfigurationError, match=f"{agents} agents for 2 seats"):
+            play(CARD, [RandomAgent()] * agents, 4)
 
 
 @pytest.mark.parametrize("games", [0, -3])
 def test_at_least_one_game_is_played(games: int) -> None:
-    with pytest.raises(ConfigurationError, match=f"games: {games}"):
-        play_games(CARD, [RandomAgent(), RandomAgent()], games)
+    for play in (play_games, play_deals):
+        with pytest.raises(ConfigurationError, match=f"games: {games}"):
+            play(CARD, [RandomAgent(), RandomAgent()], games)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])

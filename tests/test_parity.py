@@ -29,8 +29,8 @@ def both_ways(game: str, part: str) -> str:
 def test_compiled_and_plain_python_play_the_same_games(game: str) -> None:
     shown = both_ways(game, "games")
     assert shown.count("over True") == sum(case[0] == game for case in CASES)
-    assert re.search(f"^{game}, .*truncated True", shown, re.MULTILINE)
-    assert re.search(f"^{game}, .*truncated False", shown, re.MULTILINE)
+    assert re.search(f"^{game}, .*hit limit True", shown, re.MULTILINE)
+    assert re.search(f"^{game}, .*hit limit False", shown, re.MULTILINE)
     assert re.search(f"^{game} batch, .* [1-9][0-9]* ended", shown, re.MULTILINE)
 
 

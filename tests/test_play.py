@@ -29,8 +29,8 @@ from siberia_env.board.state import PLACE
 from siberia_env.card.components import KINDS
 from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError, SiberiaError
-from siberia_env.game import GAMES, Variant, find_game, shown
-from siberia_env.record import Record, read_records
+from siberia_env.game import GAMES, Variant, find_game, revealed_hash
+from siberia_env.records import Record, read_records
 from siberia_env.view import View
 from siberia_experiments.cli import main
 from siberia_experiments.play import saves
@@ -146,7 +146,7 @@ def shown_to(game: SeatedGame) -> int:
     """What the person has been shown of secret decisions, as a number; nothing while they are secret."""
     if game._is_secret(game.states):
         return 0
-    return int(shown(game.variant.rulesets[0], game.states[0], game.seat))
+    return int(revealed_hash(game.variant.rulesets[0], game.states[0], game.seat))
 
 
 def screen_of(tmp_path: Path, game: SeatedGame) -> str:
@@ -933,7 +933,7 @@ def test_a_killed_terminal_loses_nothing(tmp_path: Path, compiled: Callable[...,
         terminal.type("1")
         os.kill(terminal.child.pid, signal.SIGKILL)
         terminal.code()
-    (save,) = tmp_path.iterdir()
+    (save,) = (path for path in tmp_path.iterdir() if path.suffix == ".json")
     resumed, _ = load_game(save)
     assert len(resumed.decisions) == 1
     assert resumed.on_turn

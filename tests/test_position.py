@@ -13,11 +13,12 @@ import pytest
 from siberia_env.aec import SiberiaAECEnv
 from siberia_env.common.notation import chronicle_of
 from siberia_env.core import engine
-from siberia_env.core.engine import CHANCE, REWARDS, TERMINAL
+from siberia_env.core.engine import CHANCE, TERMINAL
+from siberia_env.core.rewards import REWARDS
 from siberia_env.errors import ConfigurationError, IllegalActionError
 from siberia_env.game import GAMES, Variant, find_game
 from siberia_env.position import Position, new_position
-from siberia_env.record import play_and_record, replay
+from siberia_env.records import play_and_record, replay
 from tests.games import GameCase
 from tests.records import at_random
 from tests.table import PLAYER_COUNTS
@@ -51,7 +52,7 @@ def played(position: Position, seed: int, decisions: int = 100_000) -> Position:
     return position
 
 
-def shown(position: Position) -> dict[str, Any]:
+def all_that_it_tells(position: Position) -> dict[str, Any]:
     """All that a position tells of itself, in bytes and plain values."""
     seats = range(position.num_players)
     return {
@@ -94,7 +95,7 @@ def test_a_whole_game_is_what_the_kernels_play(case: GameCase, players: int) -> 
     assert position.serialize() == states.tobytes()
     assert position.is_terminal()
     assert position.current_player() == TERMINAL
-    assert position.is_truncated() == bool(engine.is_truncated_at(variant.rulesets, states, 0))
+    assert position.has_hit_limit() == bool(engine.has_hit_limit_at(variant.rulesets, states, 0))
     assert position.legal_actions() == position.legal_action_names() == []
 
 
@@ -132,7 +133,7 @@ def test_rewards_and_results_are_those_of_the_environment(case: GameCase, reward
     assert any(position.returns(reward))
     assert position.scores() == list(info["scores"].values())
     assert [f"player_{player}" for player in position.winners()] == info["winners"]
-    assert position.is_truncated() == info["truncated"]
+    assert position.has_hit_limit() == info["hit_limit"]
 
 
 @EVERY_GAME
@@ -333,10 +334,10 @@ def test_a_copy_is_equal_and_independent(case: GameCase, players: int, copied: C
         other = copied(position)
         assert type(other) is Position
         assert other.explicit_chance is explicit
-        assert shown(other) == shown(position)
-        before = shown(position)
+        assert all_that_it_tells(other) == all_that_it_tells(position)
+        before = all_that_it_tells(position)
         played(other, 2, 10)
-        assert shown(position) == before
+        assert all_that_it_tells(position) == before
         assert other.serialize() != position.serialize()
 
 

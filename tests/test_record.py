@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import siberia_env.game as game_module
 from siberia_env.board.components import Components as BoardComponents
 from siberia_env.card.components import Components as CardComponents
 from siberia_env.common.notation import Chronicle, chronicle_of
 from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError, IllegalActionError, RecordError
-from siberia_env.game import GAMES, Variant, find_game
-from siberia_env.record import (
+from siberia_env.game import GAMES, Variant, find_game, game_names, is_game, register_game
+from siberia_env.records import (
     Decision,
     Record,
     Recorder,
@@ -42,16 +44,19 @@ from tests.records import (
     at_random,
     change_decision,
     change_event,
+    check_damage,
     decision_line,
     event_line,
     golden_lines,
     golden_record,
     golden_text,
+    golden_texts,
     insert,
     leaves,
     random_record,
     read_text,
     refused,
+    refused_at_once,
     remove,
     seen_by_all,
     without_seed,
@@ -60,6 +65,7 @@ from tests.table import PLAYER_COUNTS
 
 CARD, BOARD = find_game("card"), find_game("board")
 SHUFFLE_IN_A_DRAW = 37  # with this seed a stack runs out in the middle of a draw, for 2, 3 and 4 players
+PLACEMENTS = 12  # decisions after which a missing or doubled one is noticed: alike placements can stand for each other
 SHORT = {"card": {"max_turns": 8}, "board": {"max_rounds": 1}}
 
 FEW_CARDS = CardComponents(
@@ -351,6 +357,32 @@ def test_a_chronicle_has_every_function_of_the_interface(game: str) -> None:
             assert callable(getattr(chronicle, name)), name
 
 
+def test_installed_packages_are_searched_once_a_process_and_not_for_known_games(monkeypatch: Any) -> None:
+    searches = 0
+
+    def search(group: str) -> list[EntryPoint]:
+        nonlocal searches
+        searches += 1
+        return [EntryPoint("ludo", "ludo.game", group)]
+
+    monkeypatch.setattr(game_module, "_homes", dict(game_module._homes))
+    monkeypatch.setattr(game_module, "entry_points", search)
+    game_module._installed_games.cache_clear()
+    try:
+        register_game("chess", "chess.game")
+        assert replay(golden_record("card"))
+        assert is_game("chess")
+        assert searches == 0
+        assert is_game("ludo")
+        assert not is_game("go")
+        register_game("go", "go.game")
+        assert is_game("go")
+        assert {"card", "board", "chess", "ludo", "go"} <= set(game_names())
+        assert searches == 1
+    finally:
+        game_module._installed_games.cache_clear()
+
+
 # ---------------------------------------------------------------- a replayer that knows only the format and the rules
 
 RETELLINGS = {"card": CardRetelling, "board": BoardRetelling}
@@ -514,58 +546,50 @@ BODY_DAMAGE: dict[str, tuple[Damage, str]] = {
 @every_game
 @pytest.mark.parametrize("damage", BODY_DAMAGE)
 def test_a_damaged_record_is_refused_with_its_line_number(game: str, damage: str, tmp_path: Path) -> None:
-    change, reason = BODY_DAMAGE[damage]
-    lines = golden_lines(game)
-    at = change(lines)
-    assert reason in refused(tmp_path, as_text(lines), at + 1)
+    check_damage(tmp_path, game, *BODY_DAMAGE[damage])
 
 
 @every_game
 def test_a_record_without_any_one_of_its_lines_is_refused(game: str, tmp_path: Path) -> None:
-    lines = golden_lines(game)
-    for at in range(len(lines)):
-        with pytest.raises(RecordError, match=r"^line \d+: "):
-            read_text(tmp_path, as_text(lines[:at] + lines[at + 1 :]))
+    texts = golden_texts(game)
+    for at in range(len(texts)):
+        refused_at_once(tmp_path, texts, at, 1, [], PLACEMENTS)
 
 
 @every_game
 def test_a_record_with_any_line_twice_or_two_swapped_is_refused(game: str, tmp_path: Path) -> None:
-    lines = golden_lines(game)
+    lines, texts = golden_lines(game), golden_texts(game)
     for at, line in enumerate(lines):
-        with pytest.raises(RecordError, match=r"^line \d+: "):
-            read_text(tmp_path, as_text(lines[: at + 1] + lines[at:]))
+        refused_at_once(tmp_path, texts, at, 1, [texts[at]] * 2, PLACEMENTS)
         last = lines[at - 1]
         if at > 0 and {**last, "action": ""} != {**line, "action": ""}:  # two choices between the same can be swapped
-            with pytest.raises(RecordError, match=r"^line \d+: "):
-                read_text(tmp_path, as_text([*lines[: at - 1], line, last, *lines[at + 1 :]]))
+            refused_at_once(tmp_path, texts, at - 1, 2, [texts[at], texts[at - 1]], PLACEMENTS)
 
 
 @every_game
 def test_a_record_cut_off_anywhere_is_refused_at_its_last_line(game: str, tmp_path: Path) -> None:
-    lines = golden_lines(game)
-    for kept in range(1, len(lines)):
-        assert "the game that began on line 1 has no end line" in refused(tmp_path, as_text(lines[:kept]), kept)
-    text = as_text(lines)
-    assert "not JSON" in refused(tmp_path, text[:-10], len(lines))
+    texts = golden_texts(game)
+    for kept in range(1, len(texts)):
+        assert "the game that began on line 1 has no end line" in refused(tmp_path, "".join(texts[:kept]), kept)
+    text = "".join(texts)
+    assert "not JSON" in refused(tmp_path, text[:-10], len(texts))
     assert read_text(tmp_path, text[:-1]), "the last line's end is not missed"
 
 
 @every_game
 def test_any_number_or_name_that_is_changed_is_refused_on_its_line(game: str, tmp_path: Path) -> None:
-    original = golden_lines(game)
+    texts = golden_texts(game)
     changed = 0
-    for at, line in enumerate(original[1:], start=1):
-        for path in leaves(line):
+    for at, text in enumerate(texts[1:], start=1):
+        for path in leaves(json.loads(text)):
             if path[0] == "legal" and path[1] > 1:
                 continue
-            lines = list(original)
-            lines[at] = json.loads(json.dumps(line))
-            place = lines[at]
+            line = place = json.loads(text)
             for key in path[:-1]:
                 place = place[key]
             old = place[path[-1]]
             place[path[-1]] = not old if isinstance(old, bool) else old + 1 if isinstance(old, int) else old + "x"
-            refused(tmp_path, as_text(lines), at + 1)
+            assert refused_at_once(tmp_path, texts, at, 1, [as_text([line])], 1) == at + 1
             changed += 1
     assert changed > 100
 

@@ -100,6 +100,20 @@ def slow_advantages(
     return out
 
 
+def advantages_by_definition(learner: Any) -> NDArray[np.float64]:
+    """The advantages of everything in a learner's buffer, by `slow_advantages`."""
+    buffer = learner.rollout_buffer
+    return slow_advantages(
+        buffer.values.tolist(),
+        buffer.players.tolist(),
+        buffer.seat_rewards.tolist(),
+        buffer.ended.tolist(),
+        learner._values_by_seat(learner._games).tolist(),
+        0.99,
+        0.9,
+    )
+
+
 def test_the_losers_minus_one_arrives() -> None:
     """Two decisions, one a seat; the second wins. Booked by row alone, the loser would never hear of it."""
     advantages = advantages_of(
@@ -250,16 +264,7 @@ def test_the_rollout_books_what_happened(players: int) -> None:
         before = seen
     assert buffer.ended.sum() >= buffer.n_envs
     assert set(np.unique(buffer.players)) == set(range(players))
-    expected = slow_advantages(
-        buffer.values.tolist(),
-        buffer.players.tolist(),
-        buffer.seat_rewards.tolist(),
-        buffer.ended.tolist(),
-        learner._values_by_seat(learner._games).tolist(),
-        0.99,
-        0.9,
-    )
-    np.testing.assert_allclose(buffer.advantages, expected, atol=1e-4)
+    np.testing.assert_allclose(buffer.advantages, advantages_by_definition(learner), atol=1e-4)
     np.testing.assert_allclose(buffer.returns, buffer.advantages + buffer.values, atol=1e-6)
 
 
@@ -282,16 +287,7 @@ def test_shaped_rewards_pay_every_change_of_the_standing_and_add_up_to_the_resul
         for start, end in pairwise([-1, *ends]):
             paid = buffer.seat_rewards[start + 1 : end + 1, game].sum(axis=0)
             np.testing.assert_allclose(paid, watcher.rows[end]["reward"][game], atol=1e-4)
-    expected = slow_advantages(
-        buffer.values.tolist(),
-        buffer.players.tolist(),
-        buffer.seat_rewards.tolist(),
-        buffer.ended.tolist(),
-        learner._values_by_seat(learner._games).tolist(),
-        0.99,
-        0.9,
-    )
-    np.testing.assert_allclose(buffer.advantages, expected, atol=1e-4)
+    np.testing.assert_allclose(buffer.advantages, advantages_by_definition(learner), atol=1e-4)
 
 
 def test_every_seat_is_bootstrapped_from_its_own_observation() -> None:
@@ -561,7 +557,7 @@ def made(case: GameCase, id_form: str, **options: Any) -> VecEnv:
 def test_make_vec_env_takes_the_registered_games(case: GameCase, id_form: str) -> None:
     env = made(case, id_form, n_envs=2, seed=5, env_kwargs={"num_players": 3})
     assert env.get_attr("render_mode") == [None, None]  # nothing pretends to draw pictures
-    assert env.get_attr("unwrapped")[0].table.num_players == 3
+    assert env.get_attr("unwrapped")[0].aec.num_players == 3
     seen: Any = env.reset()
     assert seen["observation"].shape == (2, case.game.observation_size)
     assert get_action_masks(env).shape == (2, case.game.num_actions)

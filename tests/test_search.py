@@ -227,7 +227,7 @@ def test_what_is_shown_has_an_edge_whatever_its_number(monkeypatch: pytest.Monke
     ismcts.plant(nodes, used, 2)
     paths, movers = np.zeros((2, ismcts.DEEPEST), np.int32), np.zeros(ismcts.DEEPEST, np.int8)
     for number, nodes_used in ((2**31 - 1, 6), (2**31 - 1, 6), (0, 8), (2**31 - 1, 8)):
-        monkeypatch.setattr(ismcts, "shown", lambda ruleset, state, player, number=number: number)
+        monkeypatch.setattr(ismcts, "revealed_hash", lambda ruleset, state, player, number=number: number)
         after = table.copy()
         ismcts.take.py_func(
             after.variant.rulesets[0],
@@ -307,7 +307,7 @@ def test_a_single_legal_action_is_taken_without_a_search(case: GameCase) -> None
             view = view_state(variant, state, 0)
             if len(view.legal_actions) == 1:
                 break
-    agent = started(variant, 10**12)
+    agent = started(variant, 10**8)
     assert [agent.act(view)] == view.legal_actions
     assert agent._trees[0].done == 0
     assert started(variant, 5).search(view).visits.tolist() == [5]

@@ -14,7 +14,7 @@ import pytest
 
 from siberia_agents.interface import Agent
 from siberia_env.core import engine
-from siberia_env.core.rng import INCREMENT, MASK, MULTIPLIER_1, MULTIPLIER_2, mix
+from siberia_env.core.rng import INCREMENT, MASK, MULTIPLIER_1, MULTIPLIER_2, derive
 from siberia_env.game import GAMES, Variant, find_game
 from siberia_env.view import View, view_state
 from siberia_experiments import match
@@ -40,7 +40,7 @@ def unscramble(value: int) -> int:
 
 
 def unmix(value: int, slot: int, episode: int) -> int:
-    """The seed from which `mix(seed, slot, episode)` gives `value`."""
+    """The seed from which `derive(seed, slot, episode)` gives `value`."""
     whole = unscramble((unscramble(value) - episode) & MASK)
     return (unscramble((whole - slot) & MASK) - INCREMENT) & MASK
 
@@ -48,7 +48,7 @@ def unmix(value: int, slot: int, episode: int) -> int:
 def old_derived_seed(seed: int, stream: int, number: int) -> int:
     """How seeds were derived once: by a function that can be computed backwards."""
     whole: Any = np.uint64(seed)
-    return int(mix(whole, stream, number))
+    return int(derive(whole, stream, number))
 
 
 class Thief(Agent):
@@ -87,7 +87,7 @@ def test_the_mixer_can_be_turned_back() -> None:
     """So what it gives must not be handed to an agent."""
     for seed in (0, 7, 2**63 + 11):
         whole: Any = np.uint64(seed)
-        assert unmix(int(mix(whole, 3, 5)), 3, 5) == seed
+        assert unmix(int(derive(whole, 3, 5)), 3, 5) == seed
 
 
 @pytest.mark.parametrize("leaky", [True, False])

@@ -26,16 +26,13 @@ def copied(target: Any, start: int, narrow: Any, wide: Any) -> None:
 
 
 @kernel
-def reckoned(target: Any, start: int, row: Any, factors: Any, limits: Any) -> None:
-    simd.subtract_row(target, start, row, WIDE)
-    simd.multiply_row(target, start, factors, WIDE)
+def cut(target: Any, start: int, limits: Any) -> None:
     simd.exceed_row(target, start, limits, WIDE)
 
 
 @kernel
-def bits_of(target: Any, start: int, bits: int, more: int) -> int:
-    simd.spread_bits(target, start, bits, AREAS)
-    simd.add_bits(target, start, more, AREAS)
+def bits_of(target: Any, start: int, bits: int) -> int:
+    simd.add_bits(target, start, bits, AREAS)
     return simd.bit_count(bits)
 
 
@@ -80,24 +77,22 @@ def test_rows_are_copied_into_wider_and_narrower_numbers(start: int, narrow: lis
 
 
 @thorough
-@given(starts, numbers(-50, 50, WIDE), numbers(-3, 3, WIDE), numbers(-100, 100, WIDE))
-def test_rows_are_subtracted_multiplied_and_cut(
-    start: int, row: list[int], factors: list[int], limits: list[int]
-) -> None:
-    target, expected = blank(), blank()
-    reckoned(target, start, np.array(row, np.int8), np.array(factors, np.int8), np.array(limits, np.int8))
-    for index in range(WIDE):
-        left = (int(expected[start + index]) - row[index]) * factors[index]
-        expected[start + index] = max(left - limits[index], 0)
-    assert target.tolist() == expected.tolist()
+@given(starts, numbers(-100, 100, SIZE), numbers(-100, 100, WIDE))
+def test_what_exceeds_a_row_is_left(start: int, row: list[int], limits: list[int]) -> None:
+    target, expected = np.array(row, np.int16), list(row)
+    cut(target, start, np.array(limits, np.int8))
+    for index, limit in enumerate(limits):
+        expected[start + index] = max(row[start + index] - limit, 0)
+    assert target.tolist() == expected
 
 
 @thorough
-@given(starts, sets_of_areas, sets_of_areas)
-def test_bits_are_spread_added_and_counted(start: int, bits: int, more: int) -> None:
+@given(starts, sets_of_areas)
+def test_bits_are_added_and_counted(start: int, bits: int) -> None:
     target, expected = blank(), blank()
-    assert bits_of(target, start, bits, more) == bin(bits).count("1")
-    expected[start : start + AREAS] = [(bits >> area & 1) + (more >> area & 1) for area in range(AREAS)]
+    assert bits_of(target, start, bits) == bin(bits).count("1")
+    for area in range(AREAS):
+        expected[start + area] += bits >> area & 1
     assert target.tolist() == expected.tolist()
 
 
@@ -165,4 +160,4 @@ def row_of_record(records: Any, target: Any) -> None:
 
 @pytest.mark.parametrize("bits", [0, 1, 2**16, 2**62 + 5])
 def test_bits_of_large_numbers_count_too(bits: int) -> None:
-    assert bits_of(blank(), 0, bits, 0) == bin(bits).count("1")
+    assert bits_of(blank(), 0, bits) == bin(bits).count("1")

@@ -150,7 +150,7 @@ change("card", C.SALESMEN_AND_INVESTORS, "salesmen", 0, 1, always)
 change("card", C.SCORE, "score", 0, 1, always)
 change("card", C.PAYMENT, "chosen", None, 1, choosing)
 change("card", C.END_IN_SIGHT, "turns_to_end", None, 1, lambda s: s.turns_to_end == 0 and s.phase != card.OVER)
-change("card", C.TURN_LIMIT, "truncated", None, 1, lambda s: s.phase != card.OVER)
+change("card", C.TURN_LIMIT, "hit_limit", None, 1, lambda s: s.phase != card.OVER)
 
 
 @breaks("card", C.KNOWN_AMONG_OTHERS)
@@ -280,7 +280,7 @@ change("board", B.SALESMAN_CARDS, "card_owner", 0, 4, always)
 change("board", B.SIDES, "side", 1, 2, always)
 change("board", B.TILES, "face_up", 0, 1, always)
 change("board", B.MONEY, "money", 0, -10_000, always)
-change("board", B.ROUND_LIMIT, "truncated", None, 1, in_turn)
+change("board", B.ROUND_LIMIT, "hit_limit", None, 1, in_turn)
 
 
 @breaks("board", B.COUNTERS_IN_THE_BOX)
@@ -343,7 +343,7 @@ def _(moment: Moment) -> bool:
 
 @breaks("board", B.END_IS_DUE)
 def _(moment: Moment) -> bool:
-    moment.after.truncated ^= 1
+    moment.after.hit_limit ^= 1
     return bool(moment.after.phase == board.OVER)
 
 
@@ -442,7 +442,7 @@ def play_broken(fault: int, decisions: int = 40_000) -> soak.Findings:
         (broken_card.HIGH_COUNT, "MASK_COUNT"),
         (broken_card.NOTHING_LEGAL, "NO_LEGAL_ACTION"),
         (broken_card.OTHER_SCORES, "SCORES_OF_THE_STATE"),
-        (broken_card.ALWAYS_TRUNCATED, "TRUNCATED"),
+        (broken_card.ALWAYS_HIT_LIMIT, "HIT_LIMIT"),
         (broken_card.ASKING_CHANGES, "MASK_LEAVES_THE_STATE"),
         (broken_card.LEGAL_AFTER_THE_END, "LEGAL_ACTION_AFTER_THE_END"),
         (broken_card.OTHER_OWN_HAND, "SAMPLE_SHOWS_THE_SAME"),

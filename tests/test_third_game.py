@@ -30,7 +30,7 @@ from siberia_env.errors import ConfigurationError, IllegalActionError, ModelErro
 from siberia_env.game import GAMES, Game, find_game, game_names, register_game
 from siberia_env.gym import SiberiaEnv
 from siberia_env.position import Position, new_position
-from siberia_env.record import Record, describe, play_and_record, read_records, replay, write_records
+from siberia_env.records import Record, describe, play_and_record, read_records, replay, write_records
 from siberia_experiments.console import mean_score
 from siberia_experiments.match import play_games
 from siberia_experiments.play.seat import SeatedGame
@@ -114,7 +114,7 @@ def test_rule_5_the_first_player_changes_and_the_game_ends_after_the_rounds(play
         decisions += 1
     assert firsts == [number % players for number in range(4)]
     assert decisions == 4 * players * (1 + HAND)
-    assert not position.is_truncated()
+    assert not position.has_hit_limit()
     assert position.winners() == [
         seat for seat, score in enumerate(position.scores()) if score == max(position.scores())
     ]
@@ -443,7 +443,7 @@ def test_bad_options_are_refused(options: dict[str, Any], fault: str) -> None:
 
 def test_a_game_may_leave_out_what_it_does_not_need() -> None:
     """And nothing else."""
-    assert not {"is_secret", "shown", "is_truncated"} & set(LAMPS.kernels)
+    assert not {"is_secret", "revealed_hash", "has_hit_limit"} & set(LAMPS.kernels)
     for name in LAMPS.kernels:
         kernels = {other: kernel for other, kernel in LAMPS.kernels.items() if other != name}
         if name in ("observe", "observe_hidden"):

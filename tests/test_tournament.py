@@ -27,14 +27,15 @@ from siberia_env.game import GAMES, Variant, find_game
 from siberia_env.position import Position
 from siberia_env.view import View
 from siberia_experiments.cli import main
-from siberia_experiments.match import derived_seed, wilson
+from siberia_experiments.match import derived_seed
+from siberia_experiments.statistics import wilson, wilson_of_deals
 from siberia_experiments.tournament import game as referee_module
 from siberia_experiments.tournament import store as ledger_module
 from siberia_experiments.tournament.game import NOBODY, Clock, Referee, Result, Setting, Task
 from siberia_experiments.tournament.plots import draw, ratings
 from siberia_experiments.tournament.run import Outcome, Schedule, Tournament, line_ups, rounding
 from siberia_experiments.tournament.store import Ledger
-from siberia_experiments.tournament.summary import COLUMNS, Played, first_reasons, wilson_of_deals
+from siberia_experiments.tournament.summary import COLUMNS, Played, first_reasons
 from siberia_experiments.tournament.tables import tables
 from tests import faulty
 from tests.compiling import compile_first
@@ -551,7 +552,10 @@ def written(tournament: Tournament) -> dict[str, bytes]:
     ledger = opened(tournament)
     for game in range(tournament.schedule.games):
         nothing = (0,) * players
-        ledger.add(Result(tournament.schedule.task(game), nothing, nothing, game % 3 - 1, "why", nothing, nothing))
+        forfeit = game % 3 - 1
+        share = 1 / (players if forfeit == NOBODY else players - 1)
+        shares = tuple(0.0 if seat == forfeit else share for seat in range(players))
+        ledger.add(Result(tournament.schedule.task(game), nothing, shares, forfeit, "why", nothing, nothing))
     ledger.close()
     for name in ("summary.csv", "ratings.png", "scores.png", "seats.png"):
         (tournament.folder / name).touch()

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from siberia_env import vector
-from siberia_env.core import engine
+from siberia_env.core import engine, rewards
 from siberia_env.errors import ConfigurationError, IllegalActionError, SiberiaError
+from siberia_env.position import Position
 from siberia_env.vector import Step
 from tests.games import CASES, GameCase
 from tests.processes import run_python
@@ -51,7 +52,7 @@ def test_shapes_and_types(case: GameCase, players: int) -> None:
         "final_scores": ((5, players), np.int64),
         "final_winners": ((5, players), np.int8),
         "final_length": ((5,), np.int64),
-        "final_truncated": ((5,), np.bool_),
+        "final_hit_limit": ((5,), np.bool_),
     }
     for draw in range(3):
         for name, (shape, dtype) in shapes.items():
@@ -64,7 +65,7 @@ def test_shapes_and_types(case: GameCase, players: int) -> None:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-@pytest.mark.parametrize("reward", engine.REWARDS)
+@pytest.mark.parametrize("reward", rewards.REWARDS)
 def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(case: GameCase, players: int, reward: str) -> None:
     """Beside each slot the same games are played one by one, with single-game kernels."""
     games, game = 3, case.game
@@ -91,7 +92,7 @@ def test_a_game_that_ends_is_booked_and_the_next_one_is_shown(case: GameCase, pl
                 assert step.final_scores[slot].tolist() == scores.tolist()
                 assert step.final_winners[slot].tolist() == (scores == scores.max()).astype(int).tolist()
                 assert step.final_length[slot] == lengths[slot]
-                assert step.final_truncated[slot] == bool(single[slot].truncated)
+                assert step.final_hit_limit[slot] == bool(single[slot].hit_limit)
                 np.testing.assert_allclose(step.reward[slot], slow_reward(reward, scores), rtol=1e-6)
                 paid += step.reward[slot].any()
                 episodes[slot], lengths[slot] = episodes[slot] + 1, 0
@@ -227,7 +228,7 @@ def test_out_takes_what_the_step_would_have_shown(case: GameCase) -> None:
         ended += int(step.terminated.sum())
         for name in ("observation", "mask", "num_legal", "player", "reward", "terminated"):
             assert np.array_equal(getattr(step, name), getattr(row, name)), name
-        for name in ("final_scores", "final_winners", "final_length", "final_truncated"):
+        for name in ("final_scores", "final_winners", "final_length", "final_hit_limit"):
             shown, kept = getattr(row, name), getattr(step, name)
             assert np.array_equal(shown[step.terminated], kept[step.terminated]), name
     assert ended > 4
@@ -443,7 +444,7 @@ def test_closing_twice_is_harmless_and_the_games_go_on(case: GameCase) -> None:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-@pytest.mark.parametrize("reward", engine.REWARDS)
+@pytest.mark.parametrize("reward", rewards.REWARDS)
 def test_the_standing_is_what_the_games_would_pay_if_they_ended_now(case: GameCase, players: int, reward: str) -> None:
     env = vector.make(case.name, num_envs=4, num_players=players, seed=6, reward=reward)
     step = env.reset()
@@ -458,8 +459,8 @@ def test_the_standing_is_what_the_games_would_pay_if_they_ended_now(case: GameCa
     totals = env.states[case.score][:, :players].astype(np.int64)
     winners, paid = np.zeros(players, np.int8), np.zeros(players, np.float32)
     for row in range(4):
-        count = engine.winner_flags(totals[row], players, winners)
-        engine.reward_of(engine.REWARDS.index(reward), totals[row], winners, count, players, paid)
+        count = rewards.winner_flags(totals[row], players, winners)
+        rewards.reward_of(rewards.REWARDS.index(reward), totals[row], winners, count, players, paid)
         assert np.array_equal(standing[row], paid)
     assert len(np.unique(standing)) > 1
     assert env.states.tobytes() == before
@@ -518,9 +519,72 @@ def test_a_snapshot_of_states_with_another_layout_is_refused(case: GameCase) -> 
     env.reset()
     kept = pickle.loads(pickle.dumps(env.snapshot()))
     env.restore(kept)
-    name, fields_then, ruleset = kept["played"]
-    with pytest.raises(ConfigurationError, match="another version"):
-        env.restore({**kept, "played": (name, [*fields_then[1:], fields_then[0]], ruleset)})
-    del kept["played"]
+    dtype = env.states.dtype
+    moved = [*dtype.descr[1:], dtype.descr[0]]
+    env.states = env.states.view(np.dtype((np.record, np.dtype(moved))))
     with pytest.raises(ConfigurationError, match="another version"):
         env.restore(kept)
+
+
+def test_a_damaged_snapshot_is_refused_and_the_games_stay(case: GameCase) -> None:
+    env = vector.make(case.name, num_envs=2)
+    env.reset()
+    kept, before = env.snapshot(), env.states.tobytes()
+    states = bytearray(kept["states"])
+    states[-1] ^= 1
+    damaged: list[Any] = [
+        None,
+        [],
+        {},
+        *({key: value for key, value in kept.items() if key != name} for name in kept),
+        {**kept, "states": bytes(states)},
+        {**kept, "states": bytearray(kept["states"])},
+        {**kept, "states": kept["states"][:-1]},
+        {**kept, "seed": kept["seed"] + 1},
+        {**kept, "seed": -1},
+        {**kept, "seed": "1"},
+        *({**kept, name: 3} for name in ("episodes", "lengths", "states", "played", "check")),
+        *({**kept, name: kept[name][:1]} for name in ("episodes", "lengths")),
+        *({**kept, name: kept[name].astype(np.float64)} for name in ("episodes", "lengths")),
+        *({**kept, name: kept[name] + 1} for name in ("episodes", "lengths")),
+    ]
+    for snapshot in damaged:
+        with pytest.raises(ConfigurationError):
+            env.restore(snapshot)
+        assert env.states.tobytes() == before
+    env.restore(kept)
+
+
+def test_a_snapshot_with_impossible_states_is_refused_even_if_its_digest_fits(case: GameCase) -> None:
+    """Each field is set to values that would lead compiled code out of its tables."""
+    env = vector.make(case.name, num_envs=2, num_players=3)
+    env.reset()
+    before = env.states.copy()
+    assert before.dtype.names is not None
+    assert set(env.game.state_ranges) <= set(before.dtype.names)
+    for name, (_, high) in env.game.state_ranges.items():
+        info = np.iinfo(before.dtype[name].base)
+        for value in (info.min, info.max, 3 if high == -1 else high + 1):
+            if value > info.max:
+                continue
+            env.states[:] = before
+            env.states[name][1] = value
+            forged = env.snapshot()
+            env.states[:] = before
+            with pytest.raises(ConfigurationError, match=f"a state is damaged: its {name} is not within"):
+                env.restore(forged)
+            with pytest.raises(ConfigurationError, match=f"its {name} is not within"):
+                Position.deserialize(env.variant, forged["states"][env.states.itemsize :])
+    assert env.states.tobytes() == before.tobytes()
+
+
+def test_every_state_of_a_game_is_within_the_ranges(case: GameCase) -> None:
+    for players in PLAYER_COUNTS:
+        env = vector.make(case.name, num_envs=64, num_players=players, seed=players)
+        step = env.reset()
+        ended = 0
+        for draw in range(400):
+            step = env.step(pick(step, draw))
+            env.game.check_states(players, env.states)
+            ended += int(step.terminated.sum())
+        assert ended

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from siberia_agents.board.features import cubes_at_workers, is_near, sale, side_value, stands_at
 from siberia_env.board.actions import (
     ACT,
     AREA,
@@ -69,6 +70,7 @@ from siberia_env.board.rules import (
     person_action,
     resource_action,
     size_of,
+    spaces_taken,
 )
 from siberia_env.board.state import (
     MOVE_FROM,
@@ -185,7 +187,7 @@ def area_value(state: State, player: int, area: int) -> float:
         if (int(state.lying[resource]) >> area) & 1:
             value += cube_value(state, player, resource)
     for other in range(MAX_PLAYERS):
-        if other != player and (int(state.presence[other]) >> area) & 1:
+        if other != player and stands_at(state, other, area):
             return value * RIVAL
     return value
 
@@ -201,7 +203,7 @@ def value_within(state: State, player: int, place: int, steps: int) -> float:
         for area in range(MOST_AREAS):
             if (reached >> area) & 1:
                 further |= int(state.steps[area])
-                if (int(state.presence[player]) >> area) & 1 == 0:
+                if not stands_at(state, player, area):
                     best = max(best, factor * area_value(state, player, area))
         reached = further
     return best
@@ -219,12 +221,6 @@ def value_at(state: State, player: int, place: int) -> float:
 def moving_value(state: State, player: int, place: int, steps: int) -> float:
     """What a worker gains by leaving `place`; below 0 if no place in reach is as good."""
     return value_within(state, player, place, steps) - value_at(state, player, place)
-
-
-@kernel
-def cubes_at_workers(state: State, player: int, resource: int) -> int:
-    """How many cubes of the resource lie where the player has a worker."""
-    return size_of(int(state.lying[resource]) & int(state.presence[player]))
 
 
 @kernel
@@ -262,12 +258,6 @@ def price_loss(ruleset: Ruleset, state: State, player: int, exchange: int) -> fl
         without = open_price(ruleset, state, player, resource, exchange)
         loss += (int(state.best_price[player, resource]) - without) * supply(state, player, resource)
     return loss
-
-
-@kernel
-def sale(state: State, player: int, resource: int) -> float:
-    """What the resource's action would bring now (B21)."""
-    return float(cubes_at_workers(state, player, resource) * int(state.best_price[player, resource]))
 
 
 @kernel
@@ -330,8 +320,7 @@ def action_value(ruleset: Ruleset, state: State, player: int, action: int) -> fl
 @kernel
 def placing_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
     """What a counter adds at the action: the action's whole value if this counter makes it ready."""
-    needs = SPACES - int(state.covered[player, action]) - int(state.tiles[player, action])
-    needs -= int(state.planned[player, action])
+    needs = SPACES - spaces_taken(state, player, action) - int(state.planned[player, action])
     value = action_value(ruleset, state, player, action)
     if action >= GAS:  # sales grow until the action is taken
         value += GROWTH * int(state.best_price[player, action - GAS]) * time_left(ruleset, state)
@@ -393,7 +382,7 @@ def best_wildcard(ruleset: Ruleset, state: State, player: int) -> int:
     """The action that a wildcard completes with the best value."""
     best, best_value = WILDCARD_NONE, 0.0
     for action in range(1, NUM_PANEL_ACTIONS):
-        if int(state.covered[player, action]) + int(state.tiles[player, action]) == SPACES - 1:
+        if spaces_taken(state, player, action) == SPACES - 1:
             value = action_value(ruleset, state, player, action)
             if value > best_value:
                 best, best_value = WILDCARD + action - 1, value
@@ -409,12 +398,7 @@ def site_value(state: State, player: int, area: int) -> float:
     """
     value = 0.0
     for other in range(MAX_PLAYERS):
-        stands = (int(state.presence[other]) >> area) & 1
-        near = 0
-        for place in range(NUM_PLACES):
-            if state.workers[other, place] > 0:
-                near |= (int(state.steps[place]) >> area) & 1
-        share = ON_THE_SPOT * stands + near
+        share = ON_THE_SPOT * stands_at(state, other, area) + is_near(state, other, area)
         value += share if other == player else -FOR_OTHERS * share
     return value
 
@@ -435,7 +419,7 @@ def best_departure(state: State, player: int, mask: Any) -> int:
 def arrival_value(state: State, player: int, area: int) -> float:
     """What the chosen worker finds in the area, or in a better one that it can still reach from there."""
     value = FAR * value_within(state, player, area, int(state.steps_left) - 1)
-    if (int(state.presence[player]) >> area) & 1 == 0:
+    if not stands_at(state, player, area):
         value = max(value, area_value(state, player, area))
     return value
 
@@ -472,12 +456,3 @@ def counter_value(ruleset: Ruleset, state: State, player: int, action: int) -> f
     """What a counter is worth where it lies: less if its action still needs another counter."""
     value = action_value(ruleset, state, player, action)
     return value if can_act(state, player, action) else UNFINISHED * value
-
-
-@kernel
-def side_value(ruleset: Ruleset, number: int) -> float:
-    """What the side of an exchange tile pays for all cubes in the box."""
-    value = 0
-    for resource in range(NUM_RESOURCES):
-        value += int(ruleset.price[1 + number, resource]) * int(ruleset.cubes[resource])
-    return float(value)

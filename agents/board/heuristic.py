@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from siberia_agents.board.greedy import cubes_at_workers, sale
+from siberia_agents.board.features import cubes_at_workers, is_near, sale, side_value, stands_at
 from siberia_env.board.actions import (
     ACT,
     AREA,
@@ -71,6 +71,7 @@ from siberia_env.board.rules import (
     open_price,
     person_action,
     size_of,
+    spaces_taken,
 )
 from siberia_env.board.state import (
     AT_RESEARCH,
@@ -337,7 +338,7 @@ def value_areas(ruleset: Ruleset, state: State, player: int, values: Any, left: 
         value = hoped_price(ruleset, state, player, resource, left)
         if can_act(state, player, GAS + resource):
             value *= READY
-        elif int(state.covered[player, GAS + resource]) + int(state.tiles[player, GAS + resource]) == SPACES - 1:
+        elif spaces_taken(state, player, GAS + resource) == SPACES - 1:
             value *= HALF_READY
         value *= 1.0 + SYNERGY * min(3, cubes_at_workers(state, player, resource))
         lying = int(state.lying[resource])
@@ -346,7 +347,7 @@ def value_areas(ruleset: Ruleset, state: State, player: int, values: Any, left: 
                 values[area] += value
     for area in range(MOST_AREAS):
         for other in range(MAX_PLAYERS):
-            if other != player and (int(state.presence[other]) >> area) & 1:
+            if other != player and stands_at(state, other, area):
                 values[area] *= SHARED
 
 
@@ -575,8 +576,7 @@ def best_placing(ruleset: Ruleset, state: State, player: int) -> int:
     persons = stack_array(PERSON_VALUES, np.float64)
     sales = stack_array(SALE_VALUES, np.float64)
     for action in range(NUM_PANEL_ACTIONS):
-        spaces[action] = int(state.covered[player, action]) + int(state.tiles[player, action])
-        spaces[action] += int(state.planned[player, action])
+        spaces[action] = spaces_taken(state, player, action) + int(state.planned[player, action])
     for resource in range(NUM_RESOURCES):
         found[resource] = 0
     for index in range(first):
@@ -754,7 +754,7 @@ def best_wildcard(ruleset: Ruleset, state: State, player: int) -> int:
     left = time_left(ruleset, state)
     best, best_value = WILDCARD_NONE, 0.0
     for action in range(1, NUM_PANEL_ACTIONS):
-        if int(state.covered[player, action]) + int(state.tiles[player, action]) == SPACES - 1:
+        if spaces_taken(state, player, action) == SPACES - 1:
             value = action_value(ruleset, state, player, action, left)
             if value > best_value:
                 best, best_value = WILDCARD + action - 1, value
@@ -772,10 +772,7 @@ def site_value(state: State, player: int, area: int) -> float:
         cubes += (int(state.lying[resource]) >> area) & 1
     value = SITE_LAST if cubes == 1 else 0.0
     for other in range(MAX_PLAYERS):
-        stands, near = (int(state.presence[other]) >> area) & 1, 0
-        for place in range(NUM_PLACES):
-            if state.workers[other, place] > 0:
-                near |= (int(state.steps[place]) >> area) & 1
+        stands, near = stands_at(state, other, area), is_near(state, other, area)
         if other == player:
             value += SITE_OWN * stands + SITE_NEAR * near
         else:
@@ -786,19 +783,10 @@ def site_value(state: State, player: int, area: int) -> float:
 @kernel
 def discard_loss(ruleset: Ruleset, state: State, player: int, action: int, left: float) -> float:
     """What the player loses with one counter less at the action (B23)."""
-    spaces = int(state.covered[player, action]) + int(state.tiles[player, action])
+    spaces = spaces_taken(state, player, action)
     if action >= GAS:
         price = hoped_price(ruleset, state, player, action - GAS, left)
         cubes = float(cubes_at_workers(state, player, action - GAS))
         return sale_value(price, cubes, spaces, left) - sale_value(price, cubes, spaces - 1, left)
     value = action_value(ruleset, state, player, action, left)
     return value * (1.0 - UNFINISHED) if spaces == SPACES else value * UNFINISHED
-
-
-@kernel
-def side_value(ruleset: Ruleset, number: int) -> float:
-    """What the side of an exchange tile pays for all cubes in the box."""
-    value = 0.0
-    for resource in range(NUM_RESOURCES):
-        value += int(ruleset.price[1 + number, resource]) * int(ruleset.cubes[resource])
-    return value

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from siberia_agents.card.features import first_revealed, is_last_turn, mining_gain, unmined_cards
 from siberia_env.card.actions import CARD_ACTIONS, DRAW, HIRE_INVESTOR, HIRE_SALESMAN, HIRE_WORKER, MINE, PAY
-from siberia_env.card.components import INVESTOR, NUM_KINDS, NUM_PERSONS, ROW_SLOTS, WORKER
+from siberia_env.card.components import INVESTOR, NUM_KINDS, NUM_PERSONS, WORKER
 from siberia_env.card.rules import fewest_cards, person_value, salesman_gain, shows, symbol_of
 from siberia_env.card.state import CHOOSE, DISCOVER, Ruleset, State
 from siberia_env.common.components import NUM_RESOURCES
@@ -33,19 +34,10 @@ INVESTOR_HOPE = 4.0  # thousands for an investor at the start of the game
 def greedy(ruleset: Ruleset, state: State, mask: Any) -> int:
     """The plan's action for the player on turn; `mask` marks the legal actions."""
     if state.phase == DISCOVER:
-        return first_legal(mask, 0)
+        return first_revealed(mask)
     if state.phase == CHOOSE:
         return best_choice(ruleset, state, mask)
     return cheapest_card(state, mask)
-
-
-@kernel
-def first_legal(mask: Any, start: int) -> int:
-    """The first legal action from `start` on."""
-    action = start
-    while mask[action] == 0:
-        action += 1
-    return action
 
 
 @kernel
@@ -70,18 +62,9 @@ def best_choice(ruleset: Ruleset, state: State, mask: Any) -> int:
 
 
 @kernel
-def is_last_turn(ruleset: Ruleset, state: State) -> bool:
-    """Whether this is the last turn of the player on turn (C15)."""
-    return 0 < state.turns_to_end <= ruleset.num_players
-
-
-@kernel
 def action_value(ruleset: Ruleset, state: State, player: int, action: int) -> float:
     """What `action` brings, in thousands: its gain now and, before the last turn, its hope for later."""
-    unmined = int(state.resource_stack_size)
-    for slot in range(ROW_SLOTS):
-        unmined += state.row[slot] >= 0
-    left = 0.0 if is_last_turn(ruleset, state) else unmined / int(ruleset.num_resource_cards)
+    left = 0.0 if is_last_turn(ruleset, state) else unmined_cards(state) / int(ruleset.num_resource_cards)
     if action < HIRE_WORKER:
         return float(mining_gain(ruleset, state, player, action - MINE))
     if action == HIRE_WORKER:
@@ -91,23 +74,6 @@ def action_value(ruleset: Ruleset, state: State, player: int, action: int) -> fl
         hope = SALESMAN_HOPE * left if symbol < NUM_RESOURCES else 0.0
         return salesman_gain(ruleset, state, player, symbol) + hope
     return person_value(ruleset, state, player, INVESTOR) + INVESTOR_HOPE * left
-
-
-@kernel
-def mining_gain(ruleset: Ruleset, state: State, player: int, resource: int) -> int:
-    """What mining `resource` would add to the score of `player` now, thousands (C11, C16)."""
-    gain = 0
-    wanted = int(state.workers[player])
-    for slot in range(ROW_SLOTS):
-        if wanted > 0 and state.face_up[slot]:
-            number = int(state.row[slot])
-            if ruleset.card_resource[number] == resource:
-                if state.salesman_owner[resource] == player:
-                    gain += int(ruleset.card_best_value[number])
-                else:
-                    gain += int(ruleset.card_value[number])
-                wanted -= 1
-    return gain
 
 
 @kernel

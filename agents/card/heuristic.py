@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from siberia_agents.card.features import first_revealed, hidden_cards
 from siberia_env.card.actions import (
     CARD_ACTIONS,
     DRAW,
@@ -31,7 +32,6 @@ from siberia_env.card.actions import (
     MOST_DRAWN,
     NUM_CARD_ACTIONS,
     PAY,
-    REVEAL,
 )
 from siberia_env.card.components import (
     INVESTOR,
@@ -106,10 +106,7 @@ def discover(ruleset: Ruleset, state: State, mask: Any) -> int:
         planned = best_choice(ruleset, state)
         if planned < MINE or planned >= HIRE_WORKER:
             return KEEP_HIDDEN
-    slot = 0
-    while mask[REVEAL + slot] == 0:
-        slot += 1
-    return REVEAL + slot
+    return first_revealed(mask)
 
 
 # ---------------------------------------------------------------- the clock
@@ -124,12 +121,6 @@ def turns_left(ruleset: Ruleset, state: State) -> float:
         return float((int(state.turns_to_end) - 1) // players)
     limit = (int(ruleset.max_turns) - int(state.turn) - 1) // players
     return min(1.0 + PACE[seats] * hidden_cards(state) / players, float(limit))
-
-
-@kernel
-def hidden_cards(state: State) -> int:
-    """The number of resource cards that nobody has seen."""
-    return int(state.resource_stack_size) + int(state.face_down)
 
 
 # ---------------------------------------------------------------- what the others can do

@@ -21,13 +21,14 @@ from siberia_agents import greedy, heuristic  # noqa: F401 - they register the g
 from siberia_agents.interface import Agent
 from siberia_agents.plan import check_plan
 from siberia_agents.search import ismcts
-from siberia_env.core.rng import mix
+from siberia_env.core.rng import derive
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant
 from siberia_env.view import View
 
 CHUNK = 64  #: simulations between two looks at the clock
 NODES_AT_START = 4096
+MOST_SIMULATIONS, MOST_SECONDS, MOST_THREADS = 10**8, 10**6, 256
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class SearchResult:
     Attributes:
         actions: int64 [n], the legal actions.
         visits: int64 [n], how many simulations began with each.
-        scores: float64 [n, P], the mean final score of every seat in them, in points (thousands of dollars).
+        scores: float64 [n, P], the mean final score of every seat in them, in points (`Game.score_unit`).
         win_shares: float64 [n, P], the mean share of the win.
         simulations: all of them.
         decisions: simulated in them, those of playouts included.
@@ -69,8 +70,12 @@ class Budget:
             raise ConfigurationError(f"search budget: {given!r}; give simulations (1000) or seconds (0.5s)") from None
         if self.simulations is not None and self.simulations < 1:
             raise ConfigurationError(f"search budget: {given}; at least 1 simulation")
+        if self.simulations is not None and self.simulations > MOST_SIMULATIONS:
+            raise ConfigurationError(f"search budget: {given}; at most {MOST_SIMULATIONS} simulations")
         if self.seconds is not None and not 0 < self.seconds < float("inf"):
             raise ConfigurationError(f"search budget: {given}; more than 0 seconds, and a finite number of them")
+        if self.seconds is not None and self.seconds > MOST_SECONDS:
+            raise ConfigurationError(f"search budget: {given}; at most {MOST_SECONDS} seconds")
 
 
 def check_number(option: str, value: Any, above_zero: bool = False) -> float:
@@ -189,7 +194,7 @@ class SearchAgent(Agent):
         exploration: the weight of the confidence bound.
         playout: `"random"`, `"greedy"` or `"heuristic"`.
         returns: what is maximised, `"win"`, `"margin"` or `"both"` (`ismcts.book_returns`).
-        scale: margin at which a win counts 73%, in thousands of dollars.
+        scale: margin at which a win counts 73%, in points.
         split: whether the trees descend by what is shown of secret decisions.
         threads: number of threads; a budget of simulations is divided among them.
 
@@ -217,6 +222,8 @@ class SearchAgent(Agent):
         self.split = bool(split)
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise ConfigurationError(f"search threads: {threads!r}; a whole number from 1 on")
+        if threads > MOST_THREADS:
+            raise ConfigurationError(f"search threads: {threads}; at most {MOST_THREADS}")
         self.threads = threads
         self._seed = 0
         self._variant: Variant | None = None
@@ -287,7 +294,7 @@ class SearchAgent(Agent):
 def derived(seed: int, number: int) -> int:
     """The seed of thread `number`."""
     whole: Any = np.uint64(seed)
-    return int(mix(whole, number, 0))
+    return int(derive(whole, number, 0))
 
 
 def decision_seed(seed: int, view: View) -> int:

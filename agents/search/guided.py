@@ -1,4 +1,4 @@
-"""`guided`: tree search whose prior and value come from a trained model (`siberia_agents.search.puct`)."""
+"""`guided`: tree search whose priors and returns come from a trained model (`siberia_agents.search.puct`)."""
 
 from __future__ import annotations
 
@@ -7,31 +7,61 @@ from pathlib import Path
 import numpy as np
 
 from siberia_agents.learned import LearnedAgent, Model
-from siberia_agents.network import flatten
+from siberia_agents.network import MOST_ROWS, flatten, workspace
 from siberia_agents.search import puct
 from siberia_agents.search.agent import SearchAgent, Tree, check_number
-from siberia_env.errors import ModelError
-from siberia_env.game import Variant
+from siberia_agents.search.ismcts import DEEPEST
+from siberia_env.errors import ConfigurationError
+from siberia_env.game import States, Variant
 from siberia_env.view import View
+
+BATCH = 8
+LOGITS_AT_START = 1024  #: rows
+MOST_LOGITS = 1 << 24  #: numbers that the nodes of a tree keep, at most: 64 MiB
 
 
 class GuidedTree(Tree):
-    """The trees of one thread, and the model's networks."""
+    """The trees of one thread, and the model's network."""
 
     agent: GuidedAgent
 
     def __init__(self, variant: Variant, agent: GuidedAgent, model: Model) -> None:
         super().__init__(variant, agent)
-        policy, policy_widths = flatten(model.policy)
-        value, value_widths = flatten(model.value)
-        widest = int(max(policy_widths.max(), value_widths.max()))
-        self.networks = puct.Networks(
-            policy, policy_widths, value, value_widths, np.zeros((2, widest), np.float32), np.zeros(widest, np.int32)
+        actions, batch, players = variant.game.num_actions, agent.batch, variant.num_players
+        network = flatten(model.layers)
+        shares, margins = (model.head(name).start for name in ("shares", "margins"))
+        self.networks = puct.Networks(network, workspace(network, batch), shares, margins)
+        self.states = variant.new_states(1 + batch + puct.WORLDS)
+        self.logits = np.zeros((LOGITS_AT_START, actions + puct.EXTRA), np.float32)
+        self.logits_used = np.ones(1, np.int64)
+        self.flights = puct.Flights(
+            paths=np.zeros((batch, players, DEEPEST), np.int32),
+            assumed=np.zeros((batch, players, DEEPEST)),
+            movers=np.zeros((batch, DEEPEST), np.int8),
+            nodes=np.zeros((batch, players), np.int64),
+            depth=np.zeros(batch, np.int64),
+            first=np.zeros(batch, np.int64),
+            status=np.zeros(batch, np.int64),
+            ready=np.zeros(batch, np.int8),
+            asked=np.zeros(batch, np.int64),
+            world=np.zeros(batch, np.int64),
+            replay=np.zeros(batch, np.int64),
+            left=np.zeros(batch, np.int64),
+            random=np.zeros(batch, np.uint64),
+            mask=np.zeros((batch, actions), np.int8),
+            weights=np.zeros((batch, actions)),
+            rows=np.zeros(batch, np.int64),
         )
+
+    def plant(self, sample: States, player: int, seed: int) -> None:
+        """Begin a search by `player` from `sample` (an array of one state)."""
+        super().plant(sample, player, seed)
+        self.logits_used[0] = 1
 
     def simulate(self, until: int) -> int:
         """Simulations up to `until`, as far as there is room; the number of the next one due."""
         agent = self.agent
+        self.keep(until)
         settings = puct.Settings(
             trees=self.trees,
             players=self.variant.num_players,
@@ -39,7 +69,8 @@ class GuidedTree(Tree):
             exploration=agent.exploration,
             first_play=agent.first_play,
             temperature=agent.temperature,
-            scale=agent.scale,
+            batch=agent.batch,
+            worlds=agent.worlds,
         )
         return puct.grow_guided(
             self.variant.rulesets,
@@ -49,9 +80,19 @@ class GuidedTree(Tree):
             self.done,
             until,
             self.forest(),
+            puct.Kept(self.logits, self.logits_used),
+            self.flights,
             self.networks,
             settings,
         )
+
+    def keep(self, until: int) -> None:
+        """Make room for the logits of all simulations up to `until`, as far as nodes may keep them."""
+        rows, columns = self.logits.shape
+        needed = min(int(self.logits_used[0]) + until - self.done, MOST_LOGITS // columns)
+        if needed > rows:
+            more = np.zeros((min(max(needed, 2 * rows), MOST_LOGITS // columns) - rows, columns), np.float32)
+            self.logits = np.concatenate([self.logits, more])
 
 
 class GuidedAgent(SearchAgent):
@@ -63,8 +104,10 @@ class GuidedAgent(SearchAgent):
         exploration: the weight of the policy's priors.
         first_play: what an action not tried yet is thought to be worse by.
         temperature: of the policy; above 1 priors are flatter.
-        scale: margin at which a win counts 73%, in thousands of dollars.
+        worlds: number of others' decisions in a simulation for which the network gives priors anew, for the world
+            at hand.
         split: whether the trees descend by what is shown of secret decisions.
+        batch: number of simulations under way at the same time, 1 to 64, whose positions the network runs for together.
         threads: number of threads; a budget of simulations is divided among them.
 
     Raises:
@@ -81,11 +124,18 @@ class GuidedAgent(SearchAgent):
         exploration: float = 0.4,
         first_play: float = 0.1,
         temperature: float = 1.5,
-        scale: float = 10.0,
+        worlds: int = 0,
         split: bool = True,
+        batch: int = BATCH,
         threads: int = 1,
     ) -> None:
-        super().__init__(budget, exploration, scale=scale, split=split, threads=threads)
+        super().__init__(budget, exploration, split=split, threads=threads)
+        if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= MOST_ROWS:
+            raise ConfigurationError(f"search batch: {batch!r}; a whole number from 1 to {MOST_ROWS}")
+        self.batch = batch
+        if isinstance(worlds, bool) or not isinstance(worlds, int) or worlds < 0:
+            raise ConfigurationError(f"search worlds: {worlds!r}; a whole number from 0 on")
+        self.worlds = worlds
         self.first_play = check_number("first_play", first_play)
         self.temperature = check_number("temperature", temperature, above_zero=True)
         self.policy = LearnedAgent(model)
@@ -94,14 +144,11 @@ class GuidedAgent(SearchAgent):
         """Check that the model is one for `variant`, and make room for searches.
 
         Raises:
-            ModelError: it isn't, or its value network tells of something else than the margin still to come.
+            ModelError: it isn't, or it says nothing of the shares of the win or of the final margins.
         """
         self.policy.start(variant, seed)
-        options = self.policy.model.trained.get("options", {})
-        if (options.get("reward", "margin"), options.get("shaped", True)) != ("margin", True):
-            raise ModelError(
-                "guided: the model's values are not of the margin still to come; train it with --reward margin"
-            )
+        for name in ("shares", "margins"):
+            self.policy.model.head(name)
         super().start(variant, seed)
 
     def act(self, view: View) -> int:

@@ -22,7 +22,7 @@ import numpy as np
 from siberia_agents.plan import greedy, heuristic
 from siberia_env.core.engine import random_playout, sample_legal, settle
 from siberia_env.core.jit import borrowed, kernel, kernel_part
-from siberia_env.core.rng import advance, mix, scramble
+from siberia_env.core.rng import advance, derive, scramble
 from siberia_env.game import (
     MAX_PLAYERS,
     apply,
@@ -31,8 +31,8 @@ from siberia_env.game import (
     is_over,
     is_secret,
     legal,
+    revealed_hash,
     scores,
-    shown,
 )
 
 NODE = np.dtype(
@@ -192,7 +192,7 @@ def best_action(nodes: Any, node: int, mover: int, mask: Any, exploration: float
     bound is mean + exploration * sqrt(log(available) / visits). A node can be reached with different players on
     turn, when what is hidden decides whose turn it is: only edges of the `mover` count.
     """
-    best, best_bound, found = NONE, -1.0, 0
+    best, best_bound, found = NONE, -np.inf, 0
     actions = mask.shape[0]
     child = nodes[node].first
     while child != NONE:
@@ -204,7 +204,7 @@ def best_action(nodes: Any, node: int, mover: int, mask: Any, exploration: float
             available = nodes[child].available
             nodes[child].available = available + 1
             bound = nodes[child].total / visits + exploration * np.sqrt(logarithms[available] / visits)
-            if bound > best_bound:
+            if best == NONE or bound > best_bound:
                 best, best_bound = int(action), bound
         child = nodes[child].next
     return best, found
@@ -251,7 +251,7 @@ def take(
     settle(ruleset, state)
     if split and secret and not is_secret(ruleset, state):
         for observer in range(trees):
-            edge = SHOWN - (shown(ruleset, state, observer) >> 1)  # halved: the field of an edge holds them all
+            edge = SHOWN - (revealed_hash(ruleset, state, observer) >> 1)  # halved: the field of an edge holds them all
             node[observer] = descend(nodes, used, int(node[observer]), edge)
             paths[observer, depth] = node[observer]
         movers[depth] = mover
@@ -306,8 +306,8 @@ def grow(
     simulation = begin
     while simulation < end and used[0] + trees * DEEPEST <= nodes.shape[0]:
         states[1] = states[0]
-        determinize(ruleset, state, player, mix(seed, simulation, 0))
-        generator = mix(seed, simulation, 1)
+        determinize(ruleset, state, player, derive(seed, simulation, 0))
+        generator = derive(seed, simulation, 1)
         for tree in range(trees):
             node[tree] = tree
         depth, new, first = 0, False, -1

@@ -1,7 +1,7 @@
-"""The text views of the games in narrow windows: tables and maps lose columns that nobody misses.
+"""The text views of the games in narrow windows: grids and maps lose columns that nobody misses.
 
 The views are up to 100 columns wide. `fitted` takes whole columns of filling (spaces, horizontal lines, shade) out
-of a table or a map until it fits; lines, arrows and texts stay what they are and where they are to each other, so
+of a grid or a map until it fits; lines, arrows and texts stay what they are and where they are to each other, so
 it works for any game's view. Sentences are wrapped anew.
 """
 
@@ -23,7 +23,7 @@ class Part:
 
     Attributes:
         lines: as they are printed.
-        drawn: whether it is a table or a map, not sentences.
+        drawn: whether it is a grid or a map, not sentences.
     """
 
     lines: tuple[str, ...]
@@ -40,13 +40,13 @@ def fitted(text: str, width: int) -> list[Part]:
 
 
 def sentences(text: str, width: int) -> list[str]:
-    """The lines of a text view that are not part of a table or a map, as `fitted` has them."""
+    """The lines of a text view that are not part of a grid or a map, as `fitted` has them."""
     found = [_wrapped(lines, width) for drawn, lines in _split(text.splitlines()) if not drawn]
     return [line for lines in found for line in lines if line]
 
 
 def _split(lines: Sequence[str]) -> list[tuple[bool, list[str]]]:
-    """Tables, maps and sentences, as (drawn, lines)."""
+    """Grids, maps and sentences, as (drawn, lines)."""
     parts: list[tuple[bool, list[str]]] = []
     for line in lines:
         drawn = not LINES.isdisjoint(line)
@@ -58,7 +58,7 @@ def _split(lines: Sequence[str]) -> list[tuple[bool, list[str]]]:
 
 
 def _starts_anew(above: str, line: str) -> bool:
-    """Whether one table ends and the next begins."""
+    """Whether one grid ends and the next begins."""
     return above.startswith("└") and line.startswith("┌")
 
 
@@ -87,7 +87,7 @@ def _narrowed(lines: list[str], width: int) -> list[str]:
         while len(columns) > width and (spare := _most_spare(columns, kept)):
             del columns[spare]
     if len(columns) > width and all(LINES.issuperset(frame) for frame in (columns[0], columns[-1])):
-        columns = columns[1:-1]  # a table that is open at its sides
+        columns = columns[1:-1]  # a grid that is open at its sides
     return ["".join(row).rstrip() for row in zip(*columns, strict=True)]
 
 

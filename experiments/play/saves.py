@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from siberia_env.errors import ConfigurationError, RecordError
-from siberia_env.record import Record, record_variant
+from siberia_env.files import read_bytes, read_json
+from siberia_env.records import Record, record_variant
 from siberia_experiments.play.seat import SeatedGame
 
 FORMAT = "siberia-save/1"
 KEYS = ("format", "header", "seat", "looks_ahead", "decisions", "position", "check")
 LARGEST = 16 * 2**20  #: bytes; no game comes near it
-SHOWN = 60  #: characters of something foreign that a message quotes
+MOST_QUOTED = 60  #: characters of something foreign that a message quotes
 
 
 def save_game(path: Path, game: SeatedGame, looks_ahead: int = 0) -> None:
@@ -69,7 +70,7 @@ def load_game(path: Path) -> tuple[SeatedGame, int]:
     content = _read(path)
     for key, kind in (("seat", int), ("looks_ahead", int), ("decisions", list), ("header", dict)):
         if type(content[key]) is not kind:
-            raise ConfigurationError(f"save: {path} is damaged: {key} is {_shown(content[key])}")
+            raise ConfigurationError(f"save: {path} is damaged: {key} is {_quoted(content[key])}")
     header, decisions = content["header"], content["decisions"]
     if not all(isinstance(name, str) for name in decisions):
         raise ConfigurationError(f"save: {path} is damaged: a decision is not the name of an action")
@@ -89,18 +90,17 @@ def load_game(path: Path) -> tuple[SeatedGame, int]:
 def _read(path: Path) -> dict[str, Any]:
     """The object in the file, with the right keys and the right digest."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST + 1)
+        raw = read_bytes(path, LARGEST)
     except OSError as error:
         raise ConfigurationError(f"save: can't read {path}: {error.strerror or error}") from error
     try:
-        content = json.loads(raw.decode("utf-8")) if len(raw) <= LARGEST else None
-    except (ValueError, RecursionError):
+        content = read_json(raw)
+    except ValueError:
         content = None
     if not isinstance(content, dict) or "format" not in content:
         raise ConfigurationError(f"save: {path} is no saved game, or is damaged")
     if content["format"] != FORMAT:
-        given = _shown(content["format"])
+        given = _quoted(content["format"])
         raise ConfigurationError(f"save: {path} has the format {given}; this version reads {FORMAT!r}")
     if sorted(content) != sorted(KEYS) or content.pop("check") != _check(content):
         raise ConfigurationError(f"save: {path} is damaged or has been edited")
@@ -116,6 +116,6 @@ def _position(game: SeatedGame) -> str:
     return sha256(game.states.tobytes()).hexdigest()
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    return text if len(text) <= MOST_QUOTED else text[: MOST_QUOTED - 3] + "..."

@@ -1,4 +1,4 @@
-"""The table at which a person plays: what the seat is shown, asked and told, and how a move is taken back.
+"""The seat of a person: what the seat is shown, asked and told, and how a move is taken back.
 
 Nothing here reads or prints. Whatever is shown, asked or told is made of what the seat may know: its text view, its
 view as an agent has it (with samples of what it can't see, never the true state), and of what happens those parts
@@ -17,9 +17,9 @@ import numpy as np
 from siberia_env.common.notation import Line, chronicle_of
 from siberia_env.common.render import seat_name
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import States, Variant, is_secret
+from siberia_env.game import States, Variant, copy_states, is_secret
 from siberia_env.position import Position
-from siberia_env.record import Recorder
+from siberia_env.records import Recorder
 from siberia_env.view import View
 
 SAMPLES = 64  #: worlds that are asked what an action brings; only what all agree on is known to the seat
@@ -131,7 +131,7 @@ class SeatedGame(Recorder):
     # ------------------------------------------------------------ what the seat is shown and asked
 
     def text(self) -> str:
-        """The table as the seat sees it, in plain text."""
+        """The game as the seat sees it, in plain text."""
         return self.position.observation_string(self.seat)
 
     def view(self) -> View:
@@ -153,7 +153,7 @@ class SeatedGame(Recorder):
 
     def act(self, action: int) -> None:
         """Take `action` and write it down; see `Recorder.act`."""
-        before, player, names = self.states.copy(), self.player, self._names
+        before, player, names = copy_states(self.states), self.player, self._names
         super().act(action)
         if not self._is_secret(before):
             self._withheld.clear()  # it has been told, or would have been: a game that is taken up again tells nothing
@@ -169,7 +169,7 @@ class SeatedGame(Recorder):
         Raises:
             IllegalActionError: see `Recorder.act`.
         """
-        before, player, names, lines = self.states.copy(), self.player, self._names, len(self._lines)
+        before, player, names, lines = copy_states(self.states), self.player, self._names, len(self._lines)
         self.act(action)
         told = []
         if player == self.seat or not self._is_secret(before):
@@ -238,7 +238,7 @@ class SeatedGame(Recorder):
         """
         chance, choices = np.random.default_rng(seed), set(self.position.legal_actions())
         for _ in range(MOST_STEPS):
-            before = position.states.copy()
+            before = copy_states(position.states)
             position.apply_action(action)
             if notes := self._notes(before, position.states, action, self.seat):
                 return notes

@@ -1,6 +1,6 @@
 """Play against agents in the terminal: `siberia play card --against search:2000 --seat 1`.
 
-Line by line, so that it works over ssh, in tmux and in a pipe. What is shown and told comes from the table
+Line by line, so that it works over ssh, in tmux and in a pipe. What is shown and told comes from the seat
 (`siberia_experiments.play.seat`), which knows what the seat may know; this file reads, prints and saves. The game is
 saved after every decision.
 """
@@ -28,11 +28,12 @@ from siberia_agents.registry import make_agent
 from siberia_agents.search.agent import SearchAgent, SearchResult
 from siberia_env.common.render import counted, seat_name
 from siberia_env.errors import ConfigurationError, SiberiaError
+from siberia_env.files import FileLock, in_use
 from siberia_env.game import Variant
-from siberia_env.record import write_records
+from siberia_env.records import write_records
 from siberia_experiments.commands import command_line, path_word
 from siberia_experiments.console import new_table
-from siberia_experiments.faults import described
+from siberia_experiments.faults import described, printable
 from siberia_experiments.match import derived_seed
 from siberia_experiments.play.keyboard import BLINK, Keyboard
 from siberia_experiments.play.layout import Part, fitted, sentences
@@ -68,7 +69,7 @@ THEME = Theme({"siberia.you": "bold", "siberia.shade": "dim"})
 def coloured(line: str, colours: Mapping[str, str], drawn: bool = False) -> Text:
     """A line with the game's words in their colours, the person, and what lies face down.
 
-    In what is `drawn`, tables and maps, words go by their first two letters too.
+    In what is `drawn`, grids and maps, words go by their first two letters too.
     """
     text = Text(line)
     for word, colour in colours.items():
@@ -161,7 +162,7 @@ def in_background(work: Callable[[], T], busy: Callable[[], Any]) -> T:
 
 @dataclass
 class Session:
-    """A person at the table.
+    """A person who plays.
 
     Attributes:
         game: the game as it stands; another one after a move has been taken back.
@@ -182,7 +183,7 @@ class Session:
     hints: SearchAgent
     looks_ahead: int = 0
     forget: Callable[[], None] = lambda: None
-    _shown: set[str] = field(default_factory=set)  # the sentences of the last table, empty if it is to be shown whole
+    _told_before: set[str] = field(default_factory=set)  # sentences shown last; empty if the whole game is to be shown
 
     def run(self) -> bool:
         """Play until the game is over; False if the person has left it before.
@@ -196,7 +197,7 @@ class Session:
         while not self.game.over:
             if not self.game.on_turn:
                 self._tell(self._act(self._move_of(self.game.player)))
-                self._shown.clear()
+                self._told_before.clear()
             elif not self._decide():
                 return False
         self.say()
@@ -231,7 +232,7 @@ class Session:
             elif answer == "h":
                 self._hint(options)
             elif answer == "t":
-                self._shown.clear()
+                self._told_before.clear()
                 self._show(options, whole=True)
             else:
                 self._help()
@@ -282,7 +283,7 @@ class Session:
         self.looks_ahead += news
         self.say(f"taken back: {self.game.decisions[last][1]}")
         self.game = self.game.rewound(last)
-        self._shown.clear()
+        self._told_before.clear()
         self._save()
         return True
 
@@ -310,7 +311,7 @@ class Session:
 
     def say(self, text: str = "", in_one: bool = False) -> None:
         """Print a text; `in_one` line if there is a path in it to be copied (the terminal breaks it)."""
-        self.console.print(text, markup=False, highlight=False, soft_wrap=in_one)
+        self.console.print(printable(text), markup=False, highlight=False, soft_wrap=in_one)
 
     def _tell(self, lines: Sequence[str]) -> None:
         for line in lines:
@@ -338,10 +339,10 @@ class Session:
         """The table, or within a turn only the sentences that are new; and the moves."""
         moves = menu(options, self.console.width)
         self.say()
-        if self._shown:
+        if self._told_before:
             told = sentences(self.game.text(), self.console.width)
-            self._tell([line for line in told if line not in self._shown])
-            self._shown = set(told)
+            self._tell([line for line in told if line not in self._told_before])
+            self._told_before = set(told)
         else:
             self._show_table([] if whole else moves)
         self.say()
@@ -351,7 +352,7 @@ class Session:
         """The whole table; in a window that is too short for it without the tallest part, if that is enough."""
         text, width = self.game.text(), self.console.width
         parts = fitted(text, width)
-        self._shown = set(sentences(text, width))
+        self._told_before = set(sentences(text, width))
         missing = None
         if moves and self.console.is_terminal:
             missing = _part_to_leave_out(parts, self.console.height - len(moves) - 3)
@@ -364,27 +365,27 @@ class Session:
 
     def _show_ranking(self, ranking: SearchResult, options: Mapping[int, Option]) -> None:
         game = self.game
-        table = new_table("")
-        table.title = None
-        table.add_column("", justify="right")
-        table.add_column("move")
-        table.add_column("visits", justify="right")
+        ranked = new_table("")
+        ranked.title = None
+        ranked.add_column("", justify="right")
+        ranked.add_column("move")
+        ranked.add_column("visits", justify="right")
         players = [game.seat, *(player for player in range(game.variant.num_players) if player != game.seat)]
         for player in players:
-            table.add_column(game.called(player), justify="right")
-        table.add_column("you win", justify="right")
+            ranked.add_column(game.called(player), justify="right")
+        ranked.add_column("you win", justify="right")
         total = max(1, int(ranking.visits.sum()))
         for row, action in enumerate(ranking.actions[:HINTS_SHOWN]):
             option, visits = options[int(action)], int(ranking.visits[row])
             scores = [self._expected(ranking.scores[row, player]) for player in players]
             wins = f"{100 * ranking.win_shares[row, game.seat]:.0f}%"
             told = [*scores, wins] if visits else ["-"] * (len(scores) + 1)
-            table.add_row(str(option.number), option.name, f"{100 * visits / total:.0f}%", *told)
+            ranked.add_row(str(option.number), option.name, f"{100 * visits / total:.0f}%", *told)
         self.say(
             f"Expected scores after {counted(ranking.simulations, 'simulation')} in {ranking.seconds:.1f} s, "
             "the most visited move first:"
         )
-        self.console.print(table)
+        self.console.print(ranked)
 
     def _expected(self, points: float) -> str:
         """A mean score, rounded."""
@@ -395,15 +396,15 @@ class Session:
     def _show_scores(self) -> None:
         """Final scores and winners, and what was taken back with knowledge of what followed."""
         game, end = self.game, self.game.record().end
-        table = new_table("Final scores")
+        final = new_table("Final scores")
         for heading in ("player", "agent", "score", ""):
-            table.add_column(heading, justify="right" if heading == "score" else "left")
+            final.add_column(heading, justify="right" if heading == "score" else "left")
         for player in sorted(range(game.variant.num_players), key=lambda player: -end["scores"][player]):
             who = seat_name(player) + (" (you)" if player == game.seat else "")
             won = ("shares the win" if len(end["winners"]) > 1 else "wins") if player in end["winners"] else ""
-            table.add_row(who, Text(game.agents[player]), game.variant.game.score_text(end["scores"][player]), won)
+            final.add_row(who, Text(game.agents[player]), game.variant.game.score_text(end["scores"][player]), won)
         self.say()
-        self.console.print(table)
+        self.console.print(final)
         if self.looks_ahead:
             self.say(f"Taken back with knowledge of what followed: {counted(self.looks_ahead, 'decision')}.")
 
@@ -469,7 +470,9 @@ def new_files(game: str, out: Path | None) -> tuple[Path, Path]:
     if out is None:
         stems = (Path(f"play-{game}-{number}") for number in count(1))
         files = ((_ending(stem, RECORD_ENDING), _ending(stem, SAVE_ENDING)) for stem in stems)
-        return next((record, save) for record, save in files if not record.exists() and not save.exists())
+        return next(
+            (record, save) for record, save in files if not record.exists() and not save.exists() and not in_use(save)
+        )
     _check_free(out)
     save = out.with_suffix(SAVE_ENDING)
     if save.exists():
@@ -518,6 +521,25 @@ def terminal(keyboard: Keyboard) -> tuple[Console, Callable[[str], str]]:
     return console, read
 
 
+@contextmanager
+def _kept_by_this_session(save: Path) -> Iterator[None]:
+    """Keep other sessions from the file `save` and from the record beside it.
+
+    Raises:
+        ConfigurationError: another session plays with it, or there can be no such file.
+    """
+    try:
+        lock = FileLock(save)
+    except BlockingIOError:
+        raise ConfigurationError(f"save: another session plays the game in {save}") from None
+    except OSError as error:
+        raise ConfigurationError(f"save: can't write {save}: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def sit_down(game: SeatedGame, save: Path, record: Path, hints: SearchAgent, looks_ahead: int = 0) -> None:
     """Play a game in the terminal, to its end or until the person leaves.
 
@@ -532,7 +554,7 @@ def sit_down(game: SeatedGame, save: Path, record: Path, hints: SearchAgent, loo
         SiberiaError: an agent can't play or has failed, or a file can't be written.
         KeyboardInterrupt: the person has left with Ctrl-C; the game is saved.
     """
-    with Keyboard() as keyboard:
+    with _kept_by_this_session(save), Keyboard() as keyboard:
         console, read = terminal(keyboard)
         session = Session(game, seat_agents(game), console, read, save, hints, looks_ahead, keyboard.forget)
         finished = False

@@ -21,15 +21,17 @@ from typing import Any, TypeVar
 from numba.core import event
 
 from siberia_agents.interface import Agent
-from siberia_agents.registry import make_agent
+from siberia_agents.registry import is_own, make_agent
 from siberia_env.errors import ConfigurationError, IllegalActionError, SiberiaError
 from siberia_env.game import States, Variant
 from siberia_env.position import Position
 from siberia_experiments.faults import described, shortened, shown_as
 from siberia_experiments.match import derived_seed
+from siberia_experiments.tournament.agent_process import AgentProcess, ForfeitError, RefusedError, over_time
 
 T = TypeVar("T")
 
+MEMORY = 4096  #: megabytes for the process of an agent of the user's own
 NOBODY = -1  #: stands in place of a seat or an entrant
 
 # Streams of random numbers that follow from the tournament's seed.
@@ -45,12 +47,14 @@ class Setting:
         specs: the agents' specs (`siberia_agents.registry.make_agent`), by number.
         seed: decides everything that is random.
         move_seconds: time limit for a move, and for an agent's `start`.
+        memory: limit of the memory of each process of an agent of the user's own, in megabytes.
     """
 
     variant: Variant
     specs: tuple[str, ...]
     seed: int
     move_seconds: float
+    memory: int = MEMORY
 
 
 @dataclass(frozen=True)
@@ -83,10 +87,6 @@ class Result:
     reason: str
     moves: tuple[int, ...]
     seconds: tuple[float, ...]
-
-
-class ForfeitError(Exception):
-    """An agent forfeits; the message says why."""
 
 
 class Clock:
@@ -153,11 +153,6 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         self.clock.resume()
 
 
-def over_time(move_seconds: float) -> str:
-    """The reason for a forfeit of an agent that took too long, or was still thinking when its time was over."""
-    return f"took longer than {move_seconds:g} s for a move"
-
-
 def rounded(seconds: Sequence[float]) -> tuple[float, ...]:
     """Round times to whole microseconds."""
     return tuple(round(time, 6) for time in seconds)
@@ -197,24 +192,79 @@ class Referee:
     change what it does in another, and a game is the same wherever and whenever it is played.
     """
 
-    def __init__(self, setting: Setting, clock: Clock, states: States) -> None:
+    def __init__(
+        self, setting: Setting, clock: Clock, states: States, make: Callable[[str, Setting], Agent] | None = None
+    ) -> None:
+        """Play games of `setting`.
+
+        Args:
+            setting: the tournament's setting.
+            clock: times the agents' answers.
+            states: an array of one state, in which the games are played.
+            make: makes an agent from its spec; None makes every agent in this process.
+        """
         self.setting = setting
+        self._make = make or (lambda spec, setting: make_agent(spec))
         self.clock = clock
         self.states = states
         self.position = Position.from_states(setting.variant, states)
         self.deals = derived_seed(setting.seed, DEALS, 0)
         self.agent_seed = derived_seed(setting.seed, AGENTS, 0)
         self._agents: dict[tuple[int, int], Agent] = {}
+        self._checked: set[int] = set()
+        self.cold: set[int] = set()  # agents that must not be asked for a move before the games
 
     def agent(self, number: int, copy: int = 0) -> Agent:
         """Return agent `number`. An agent that holds several seats has several copies, numbered by `copy`.
 
+        An agent whose process has ended between two games is made anew.
+
         Raises:
             SiberiaError: the agent can't be made.
+            ForfeitError: it has failed while it was made in a process of its own.
         """
-        if (number, copy) not in self._agents:
-            self._agents[number, copy] = make_agent(self.setting.specs[number])
-        return self._agents[number, copy]
+        agent = self._agents.get((number, copy))
+        if agent is None or (isinstance(agent, AgentProcess) and agent.has_ended()):
+            self._drop((number, copy))
+            agent = self._agents[number, copy] = self._make(self.setting.specs[number], self.setting)
+            if isinstance(agent, AgentProcess) and number in self._checked:
+                self._prepare(number, agent)
+        return agent
+
+    def _seated(self, number: int, copy: int) -> Agent:
+        """Return an agent for a game. One that can no longer be made in its own process forfeits, the others play on.
+
+        Raises:
+            SiberiaError: an agent of this process can't be made.
+            ForfeitError: one of another process can't.
+        """
+        try:
+            return self.agent(number, copy)
+        except SiberiaError as error:
+            if is_own(self.setting.specs[number]) and number in self._checked:
+                raise ForfeitError(described(error)) from error
+            raise
+
+    def _prepare(self, number: int, agent: AgentProcess) -> None:
+        """Have a new process load what it needs, so that its first move is not late. What it answers doesn't matter."""
+        agent.start_first(self.setting.variant)
+        if number not in self.cold:
+            position = Position(self.setting.variant, self.deals)
+            try:
+                agent.act_first(position.view())
+            except ForfeitError:
+                self.cold.add(number)
+
+    def _drop(self, holder: tuple[int, int]) -> None:
+        """Forget an agent, because its state is unknown; the next game gets a new one."""
+        agent = self._agents.pop(holder, None)
+        if isinstance(agent, AgentProcess):
+            agent.close()
+
+    def close(self) -> None:
+        """End the agents' processes."""
+        for holder in list(self._agents):
+            self._drop(holder)
 
     def check(self, number: int) -> None:
         """Make agent `number` and start it for the tournament's game.
@@ -225,9 +275,18 @@ class Referee:
         spec = self.setting.specs[number]
         self.clock.start(number)
         try:
-            self.agent(number).start(self.setting.variant, 0)
+            agent = self.agent(number)
+            if isinstance(agent, AgentProcess):
+                agent.start_first(self.setting.variant)
+            else:
+                agent.start(self.setting.variant, 0)
+            self._checked.add(number)
         except SiberiaError as error:
             raise ConfigurationError(f"agents: {spec}: {error}") from error
+        except RefusedError as error:
+            raise ConfigurationError(f"agents: {spec}: {error.told}") from error
+        except ForfeitError as error:
+            raise ConfigurationError(f"agents: {spec} can't be started: {error}") from error
         except BaseException as error:  # an agent's code can raise anything
             raise ConfigurationError(f"agents: {spec} can't be started: {described(error)}") from error
         finally:
@@ -236,10 +295,15 @@ class Referee:
     def warm_up(self, number: int) -> None:
         """Ask agent `number` for a first move, so that what it needs is loaded. The answer doesn't matter."""
         self.position.deal(self.deals)
+        agent = self.agent(number)
         try:
-            self._timed(number, self.agent(number).act, self.position.view())
+            if isinstance(agent, AgentProcess):  # it watches its own time
+                agent.act_first(self.position.view())
+            else:
+                self._timed(number, agent.act, self.position.view())
         except ForfeitError:
-            del self._agents[number, 0]
+            self.cold.add(number)
+            self._drop((number, 0))
 
     def play(self, task: Task) -> Result:
         """Play a game to its end, or until an agent forfeits.
@@ -250,11 +314,13 @@ class Referee:
         variant, position = self.setting.variant, self.position
         players = variant.num_players
         holders = [(number, task.seating[:seat].count(number)) for seat, number in enumerate(task.seating)]
-        agents = [self.agent(*holder) for holder in holders]
+        agents: list[Agent] = []
         moves, seconds = [0] * players, [0.0] * players
         position.deal(self.deals, task.deal)
         seat = NOBODY
         try:
+            for seat in range(players):
+                agents.append(self._seated(*holders[seat]))
             for seat, agent in enumerate(agents):
                 self._timed(seat, agent.start, variant, derived_seed(self.agent_seed, task.game, seat))
             while not position.is_terminal():
@@ -265,7 +331,7 @@ class Referee:
                 moves[seat] += 1
                 seconds[seat] += took
         except ForfeitError as error:
-            del self._agents[holders[seat]]  # its state is unknown now, so the next game gets a new one
+            self._drop(holders[seat])
             return forfeited(variant, task, seat, str(error), self.states, moves, seconds)
         winners = position.winners()
         shares = tuple((player in winners) / len(winners) for player in range(players))
@@ -280,6 +346,8 @@ class Referee:
         self.clock.start(asked)
         try:
             answer = call(*arguments)
+        except ForfeitError:
+            raise
         except BaseException as error:  # an agent's code can raise anything, SystemExit too
             raise ForfeitError(described(error)) from error
         finally:

@@ -10,7 +10,7 @@ import numpy as np
 
 from siberia_env.errors import missing_extra
 from siberia_experiments.console import short_label
-from siberia_experiments.match import Interval
+from siberia_experiments.statistics import Interval
 from siberia_experiments.tournament.run import Outcome
 
 try:

@@ -1,8 +1,9 @@
 """Starts the processes that play a tournament's games, and watches over them.
 
-A process plays one game at a time and reports the result. If an agent does not answer in time, its process is killed,
-even if it hangs in compiled code. The agent forfeits, and a new process takes the place of the old one. No other game
-is touched. The same happens if an agent ends the process that it runs in.
+A process plays one game at a time and reports the result. The suite's own agents share it. An agent of the user's own
+has a process to itself (`agent_process.py`), which is killed if it does not answer in time. If an agent of the suite
+does not answer in time, even if it hangs in compiled code, the process that plays is killed, the agent forfeits, and a
+new process takes the place of the old one. No other game is touched.
 
 Processes are spawned, not forked, because threads of numba and BLAS don't survive a fork. Each process uses one thread
 for BLAS. The first process makes and starts every agent before the others begin. So errors come before any game, and
@@ -11,10 +12,8 @@ everything is compiled only once.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,13 +26,15 @@ from typing import Any
 
 import numpy as np
 
-from siberia_agents.registry import make_agent
+from siberia_agents.interface import Agent
+from siberia_agents.registry import is_own, make_agent
 from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.game import States, Variant
-from siberia_experiments.tournament.game import NOBODY, Clock, Referee, Result, Setting, Task, forfeited, over_time
+from siberia_experiments.tournament.agent_process import START_SECONDS, AgentProcess, how_ended, over_time
+from siberia_experiments.tournament.game import NOBODY, Clock, Referee, Result, Setting, Task, forfeited
+from siberia_experiments.tournament.processes import end_with, hide_memory, kill_tree, take_in_orphans
 
 GRACE = 0.5  #: seconds after its time in which an agent can still return by itself; it forfeits all the same
-START_SECONDS = 60.0  #: least time limit for making and starting an agent before the first game
 LOOK_SECONDS = 0.05  #: seconds between two looks at the clocks
 DEATHS = 3  #: the tournament stops when processes have ended this many times while no agent was asked
 
@@ -42,7 +43,6 @@ CHECKING, WARMING_UP = -1, -2
 READY = "ready"
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_PR_SET_PDEATHSIG = 1  #: Linux, prctl(2)
 
 _spawning = get_context("spawn")
 
@@ -62,14 +62,17 @@ def serve(connection: Connection, setting: Setting, desk: Any, memory: Any, cold
         parent: number of the watching process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the watching process handles Ctrl-C
-    _end_with(parent)
+    end_with(parent)
+    take_in_orphans()
+    hide_memory()
     clock = Clock(desk)
-    referee = Referee(setting, clock, shared_states(setting.variant, memory))
+    referee = Referee(setting, clock, shared_states(setting.variant, memory), make_apart)
+    referee.cold.update(cold)
     try:
         for number in range(len(setting.specs)):
             desk[Clock.GAME] = CHECKING
             referee.check(number)
-            if number not in cold:
+            if number not in referee.cold:
                 desk[Clock.GAME] = WARMING_UP
                 referee.warm_up(number)
         connection.send(READY)
@@ -79,14 +82,18 @@ def serve(connection: Connection, setting: Setting, desk: Any, memory: Any, cold
         connection.send(ConfigurationError(str(error)))
     except (EOFError, BrokenPipeError):
         pass  # the watching process is done, or was ended
+    finally:
+        referee.close()
 
 
-def _end_with(parent: int) -> None:
-    """Make the system end this process when its parent ends, even in the middle of compiled code."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # the parent has ended already
-        os._exit(0)
+def make_apart(spec: str, setting: Setting) -> Agent:
+    """Make an agent. One of the user's own gets a process of its own, so that no foreign code runs in this one.
+
+    Raises:
+        SiberiaError: it can't be made.
+        ForfeitError: it has failed in its process.
+    """
+    return AgentProcess(spec, setting.move_seconds, setting.memory) if is_own(spec) else make_agent(spec)
 
 
 def shared_states(variant: Variant, memory: Any) -> States:
@@ -151,18 +158,20 @@ class Worker:
         message = self.connection.recv()
         if isinstance(message, ConfigurationError):
             raise message
-        self.ready, self.task = True, None
-        return message if isinstance(message, Result) else None
+        task, self.ready, self.task = self.task, True, None
+        if not isinstance(message, Result):
+            return None
+        assert message.task == task, "a result of another game than the one asked for"
+        return message
 
     def ending(self) -> str:
         """Say how the process ended."""
-        code = self.process.exitcode
-        if code is not None and code < 0:
-            return f"its process was ended by {signal.Signals(-code).name}"
-        return f"its process ended with exit code {code}"
+        return how_ended(self.process.exitcode)
 
     def kill(self) -> None:
-        """End the process at once."""
+        """End the process at once, with those of its agents."""
+        if self.process.pid is not None and self.process.is_alive():
+            kill_tree(self.process.pid)
         self.process.kill()
         self.process.join()
 
@@ -204,12 +213,8 @@ class Workers:
 
     def __enter__(self) -> Workers:
         for spec in self.setting.specs:
-            try:
+            if not is_own(spec):
                 make_agent(spec)  # finds a wrong name without waiting for a process
-            except SiberiaError:
-                raise
-            except Exception:  # an agent's code can raise anything; the process reports it
-                break
         self._start()
         try:
             while not self._workers[0].ready:

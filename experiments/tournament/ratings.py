@@ -26,7 +26,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_experiments.match import Interval
+from siberia_experiments.statistics import Interval, resampled_intervals
 
 POINTS = 400 / log(10)  #: points for each unit of log-strength; 400 points are odds of 10 to 1 between two players
 LEVEL = 1000.0  #: the anchor's rating, or the mean rating without an anchor
@@ -137,8 +137,7 @@ def rate(
             resampled.append(in_points(_maximum(choices, counts, best, curvature)[0]))
         if progress is not None:
             progress(1)
-    low, high = np.quantile(resampled, (0.025, 0.975), axis=0)
-    intervals = [Interval(*map(float, numbers)) for numbers in zip(in_points(best), low, high, strict=True)]
+    intervals = resampled_intervals(in_points(best), resampled)
     return Ratings(intervals[:agents], intervals[agents:])
 
 

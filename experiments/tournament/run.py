@@ -24,13 +24,15 @@ from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.game import Variant
 from siberia_experiments.console import console, counting
 from siberia_experiments.tournament.agent_files import Digests, changed_files, digests_of
-from siberia_experiments.tournament.game import NOBODY, Result, Setting, Task
+from siberia_experiments.tournament.game import MEMORY, NOBODY, Result, Setting, Task
 from siberia_experiments.tournament.pool import Workers
 from siberia_experiments.tournament.ratings import RESAMPLES, Ratings
 from siberia_experiments.tournament.store import SETTINGS, SUMMARY, Ledger, as_csv
 from siberia_experiments.tournament.summary import COLUMNS, Line, Played
 
 FORMAT = "siberia-tournament/1"
+LEAST_MEMORY, MOST_MEMORY = 256, 2**24  #: megabytes; with less than the first, the suite itself can't be loaded
+MOST_GAMES, MOST_AGENTS, MOST_JOBS, MOST_SECONDS = 10**8, 64, 1024, 10**6
 
 LineUp = tuple[int, ...]
 
@@ -119,6 +121,7 @@ class Tournament:
         folder: Path,
         seed: int = 0,
         move_seconds: float = 60.0,
+        memory: int = MEMORY,
     ) -> None:
         """Set up a tournament. Nothing is played or written yet.
 
@@ -129,6 +132,7 @@ class Tournament:
             folder: where everything is written. A tournament with the same settings in it is continued.
             seed: decides everything that is random.
             move_seconds: time limit for a move; an agent that takes longer forfeits the game.
+            memory: limit of the memory of each process of an agent of the user's own, in megabytes.
 
         Raises:
             ConfigurationError: an argument is invalid.
@@ -144,8 +148,14 @@ class Tournament:
             raise ConfigurationError(f"games: {games}; at least 1")
         if not move_seconds > 0:
             raise ConfigurationError(f"move-seconds: {move_seconds}; it has to be more than 0")
+        if move_seconds > MOST_SECONDS:
+            raise ConfigurationError(f"move-seconds: {move_seconds}; at most {MOST_SECONDS}")
+        if not LEAST_MEMORY <= memory <= MOST_MEMORY:
+            raise ConfigurationError(f"memory: {memory}; {LEAST_MEMORY} to {MOST_MEMORY} megabytes")
+        if games > MOST_GAMES or len(specs) > MOST_AGENTS:
+            raise ConfigurationError(f"tournament: at most {MOST_GAMES} games between {MOST_AGENTS} agents")
         check_seed(seed)
-        self.setting = Setting(variant, tuple(specs), seed, move_seconds)
+        self.setting = Setting(variant, tuple(specs), seed, move_seconds, memory)
         self.schedule = Schedule(len(specs), variant.num_players, games)
         self.folder = folder
         self.asked = games
@@ -176,6 +186,8 @@ class Tournament:
         """
         if jobs < 1:
             raise ConfigurationError(f"jobs: {jobs}; at least 1")
+        if jobs > MOST_JOBS:
+            raise ConfigurationError(f"jobs: {jobs}; at most {MOST_JOBS}")
         digests = self.digests()  # taken before any process makes the agents from their files
         if (self.folder / SETTINGS).exists():
             ledger = self._ledger(digests)

@@ -18,10 +18,12 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from io import StringIO
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from siberia_env.errors import ConfigurationError
+from siberia_env.files import read_bytes, read_json
 from siberia_experiments.tournament.agent_files import Digests, changed_files
 from siberia_experiments.tournament.game import NOBODY, Result, Task
 
@@ -39,6 +41,8 @@ COLUMNS = {
     FORFEITS: ("game", "seat", "agent", "reason"),
 }
 
+LARGEST_SETTINGS, LARGEST_TABLE = 2**24, 2**31  #: bytes
+MOST_POINTS, MOST_MOVES = 2**31, 10**6  #: of a seat in one game, far beyond what the rules allow
 LONGEST_SETTING = 80  #: most characters of a setting that an error message shows
 
 Row = list[str]
@@ -194,7 +198,7 @@ class Ledger:
             self._note_digests()
             return {}
         try:
-            before = json.loads(path.read_text(encoding="utf-8"))
+            before = read_json(read_bytes(path, LARGEST_SETTINGS))
             found = {spec: changed_files(before[spec], self._digests[spec]) for spec in self.specs}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigurationError(f"--out: {path} is damaged; name another folder") from error
@@ -204,7 +208,7 @@ class Ledger:
         """Raise `ConfigurationError` unless the folder's settings are `settings`."""
         path = self.folder / SETTINGS
         try:
-            theirs = json.loads(path.read_text(encoding="utf-8"))
+            theirs = read_json(read_bytes(path, LARGEST_SETTINGS))
             differing = [name for name in settings if theirs[name] != settings[name]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ConfigurationError(f"--out: {path} is damaged; name another folder") from error
@@ -227,9 +231,9 @@ class Ledger:
             try:
                 result = self._result(group, moves, reasons)
                 fits = result.task.game not in results and self._rows(result)[GAMES] == group
-            except (ValueError, KeyError, IndexError, StopIteration) as error:
+            except (ValueError, KeyError, IndexError, StopIteration, OverflowError) as error:
                 raise self._damaged(start) from error
-            if not fits:
+            if not fits or not _is_possible(result):
                 raise self._damaged(start)
             results[result.task.game] = result
         return results
@@ -238,7 +242,7 @@ class Ledger:
         """Read the complete rows of a file, without its header; none if the file does not exist."""
         path = self.folder / name
         try:
-            text = path.read_bytes().decode()
+            text = read_bytes(path, LARGEST_TABLE).decode()
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
@@ -324,6 +328,23 @@ class Ledger:
 
     def _unwritable(self, error: OSError) -> ConfigurationError:
         return ConfigurationError(f"--out: can't write into {self.folder}: {error.strerror}")
+
+
+def _is_possible(result: Result) -> bool:
+    """Whether a game can have ended so: scores and times that can be, and a win divided as they say."""
+    if any(abs(score) > MOST_POINTS for score in result.scores):
+        return False
+    if any(not 0 <= moves <= MOST_MOVES for moves in result.moves):
+        return False
+    if not all(0 <= seconds < inf for seconds in result.seconds):
+        return False
+    players = len(result.scores)
+    if result.forfeit == NOBODY:
+        won = [score == max(result.scores) for score in result.scores]
+        return result.win_shares == tuple(each / sum(won) for each in won)
+    return result.reason.isprintable() and result.win_shares == tuple(
+        0.0 if seat == result.forfeit else 1 / (players - 1) for seat in range(players)
+    )
 
 
 def as_csv(rows: Iterable[Iterable[str]]) -> str:

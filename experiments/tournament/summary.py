@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_experiments.match import Interval, wilson
+from siberia_experiments.statistics import Interval, wilson_of_deals
 from siberia_experiments.tournament.game import NOBODY, Result
 from siberia_experiments.tournament.ratings import RESAMPLES, Ratings, places, rate
 
 ANCHOR = "search:1000"  #: this agent is rated 1000 if it takes part
-INDEPENDENT = 2.0  #: degrees of freedom for which independent games count in the variance between deals
 
 
 @dataclass(frozen=True)
@@ -171,37 +169,6 @@ class Played:
                 )
             )
         return sorted(lines, key=lambda line: -line.rating)
-
-
-def wilson_of_deals(wins: NDArray[Any], games: NDArray[Any], line_up: NDArray[np.int64]) -> Interval:
-    """Return a share of wins with Wilson's interval, for games that depend on each other within a deal.
-
-    The variance is taken between deals of one line-up, about the mean of that line-up. A few deals can agree by
-    chance, so independent games count as `INDEPENDENT` further degrees of freedom. If there is no variance at all
-    (nothing but wins, or none), the interval is that of independent games.
-
-    Args:
-        wins: float64 [D], wins in each deal.
-        games: [D], games in each deal.
-        line_up: int64 [D], which agents played the deal.
-    """
-    total = float(games.sum())
-    share = float(wins.sum()) / total
-    rest, deals, freedom = np.zeros(len(wins)), 0, 0
-    for which in np.unique(line_up):
-        own = line_up == which
-        if games[own].sum() > 0:
-            rest[own] = wins[own] - games[own] * (wins[own].sum() / games[own].sum())
-            deals += int(own.sum())
-            freedom += int(own.sum()) - 1
-    alone = share * (1 - share) / total
-    if alone == 0:
-        return wilson(share * total, total)
-    between = float((rest**2).sum()) / total**2 * deals / freedom if freedom else 0.0
-    variance = (freedom * between + INDEPENDENT * alone) / (freedom + INDEPENDENT)
-    effective = share * (1 - share) / variance
-    interval = wilson(share * effective, effective)
-    return Interval(share, interval.low, interval.high)
 
 
 def first_reasons(results: Iterable[Result], specs: Sequence[str]) -> dict[str, tuple[int, str]]:

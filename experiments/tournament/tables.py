@@ -11,7 +11,7 @@ from rich.text import Text
 
 from siberia_env.game import Game
 from siberia_experiments.console import new_table, percent, short_label
-from siberia_experiments.match import Interval
+from siberia_experiments.statistics import Interval
 from siberia_experiments.tournament.run import Outcome
 from siberia_experiments.tournament.summary import Line, first_reasons
 

@@ -3,7 +3,7 @@
 `python -m siberia_experiments.training.carry_over card OLD.npz NEW.npz` makes a new file from an old one.
 
 A model file describes the observation that the model was trained on: the name, shape and unit of each block. From
-that and from the current blocks, the model's first layers are rewritten:
+that and from the current blocks, the model's first layer is rewritten:
 
 - The weights of a number that still exists move to its new place. Blocks are matched by name, numbers by their
   index in the block.
@@ -11,7 +11,7 @@ that and from the current blocks, the model's first layers are rewritten:
 - A new number gets zero weights, so the model ignores it until it is trained further.
 - A number that no longer exists must have been constant. Its value, given with `--constant`, goes into the bias.
 
-The rewritten model gives the same logits and values as the old one wherever neither observation was clipped. A file in
+The rewritten model gives the same outputs as the old one wherever neither observation was clipped. A file in
 half precision stays in half precision, and rounds what has changed to three digits.
 """
 
@@ -131,8 +131,8 @@ def carry_over(
             f"actions of today is version {layout_version(layout, game.num_actions)}"
         )
     before, after = places(layout), places(observation_layout(game))
-    if any(not network or network[0][0].shape[:1] != (len(before),) for network in file.layers.values()):
-        raise ModelError(f"model: {path} is damaged: its networks don't have the {len(before)} inputs of its layout")
+    if not file.layers or file.layers[0][0].shape[:1] != (len(before),):
+        raise ModelError(f"model: {path} is damaged: its network doesn't have the {len(before)} inputs of its layout")
     gone = before.keys() - after.keys()
     for numbers, what in (
         (gone - constants.keys(), "no longer exists; give its value with --constant"),
@@ -142,7 +142,7 @@ def carry_over(
             names = sorted(map(name_of, numbers))
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
             raise ModelError(f"model: {path}: {', '.join(names[:_MOST_NAMES])}{more} {what}")
-    layers = {name: carried_layers(network, before, after, constants) for name, network in file.layers.items()}
+    layers = carried_layers(file.layers, before, after, constants)
     trained = metadata["trained"]
     history = [*trained.get("carried_over_from", []), metadata["observation"]]
     described = {**metadata, "trained": {**trained, "carried_over_from": history}}
@@ -186,21 +186,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m siberia_experiments.training.carry_over",
         description="Rewrite a model for the observation that the game has now.",
     )
-    parser.add_argument("game", help="card or board")
-    parser.add_argument("old", type=Path, help="the model's file")
-    parser.add_argument("new", type=Path, help="the file to write; it may be the same")
+    parser.add_argument("game", help="name of the game that the model plays")
+    parser.add_argument("old", type=Path, help="file of the model to rewrite")
+    parser.add_argument("new", type=Path, help="file for the rewritten model; it may be the same file")
     parser.add_argument(
         "--layout",
         type=Path,
-        help="JSON file with the blocks that the model was trained on, each as [name, shape, unit, signed]; needed "
-        "for a model that was saved before files held them",
+        help="JSON file with the observation blocks that the model was trained on, each as [name, shape, unit, "
+        "signed]. Only a model whose file does not hold them needs this option.",
     )
     parser.add_argument(
         "--constant",
         action="append",
         default=[],
         metavar="BLOCK[INDEX]=VALUE",
-        help="the value that a number which no longer exists always had; once for each such number",
+        help="constant value of a number that the observation no longer has. Give this option once for each such "
+        "number.",
     )
     options: Any = parser.parse_args(arguments)
     try:
@@ -210,9 +211,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         model.save(options.new, half)
     except SiberiaError as error:
         print(error, file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"model: {options.new} can't be written ({error.strerror})", file=sys.stderr)
         return 2
     print(f"{options.new}: {changes}")
     return 0

@@ -7,15 +7,17 @@ from pathlib import Path
 import numpy as np
 
 from siberia_agents.learned import LearnedAgent, Model, load_model
-from siberia_env.core import engine
+from siberia_agents.plan import has_plan
+from siberia_env.core.rewards import MARGIN_UNIT
 from siberia_env.game import Variant
-from siberia_env.record import Decision, describe, read_records
+from siberia_env.records import Decision, describe, read_records
 from siberia_env.view import view_state
-from siberia_experiments.console import console, results_table
+from siberia_experiments.console import console, counted_deals, results_table
 from siberia_experiments.evaluate import alone_against, evaluate
 from siberia_experiments.record_games import record_games
 from siberia_experiments.training.display import TrainingDisplay, next_lines
-from siberia_experiments.training.run import BASELINES, LOG_FOLDER, Training, TrainOptions, draw_curve
+from siberia_experiments.training.league import PLANS
+from siberia_experiments.training.run import LOG_FOLDER, Training, TrainOptions, draw_curve
 
 EVALUATION_SEED = 1_000_000  # gives games that training was not measured on
 MOVES_SHOWN = 3  # candidate moves shown for each decision in the annotated game
@@ -32,8 +34,8 @@ def demo(options: TrainOptions, folder: Path, games: int = 500) -> None:
         log.unlink()
     follow(training)
     model = load_model(training.model_path)
-    measure(training.variant, model, games)
-    annotate(training.variant, model, folder)
+    measure(training.variants[0], model, games)
+    annotate(training.variants[0], model, folder)
     console.print(
         f"{folder}: model.npz, curve.png, curve.csv, tensorboard/, game.jsonl (a game against greedy), "
         "game.txt (the same with the model's thoughts)"
@@ -45,18 +47,19 @@ def demo(options: TrainOptions, folder: Path, games: int = 500) -> None:
 def follow(training: Training) -> None:
     """Run a training to its end, show its progress, and draw its learning curve."""
     options = training.options
-    TrainingDisplay(f"{training.variant.game.title}, {options.num_players} players").show(training.run())
+    counts = " and ".join(map(str, options.num_players))
+    TrainingDisplay(f"{training.variants[0].game.title}, {counts} players").show(training.run())
     draw_curve(training.curve, training.folder / "curve.png")
 
 
 def measure(variant: Variant, model: Model, games: int) -> None:
-    """Play the model against each baseline, which takes all other seats; the seats rotate."""
+    """Play the model against fixed agents, each of which takes all other seats."""
     rows = []
-    for name in BASELINES:
+    for name in ("random", *(name for name in PLANS if has_plan(variant, name))):
         agents = alone_against(LearnedAgent(model), name, variant.num_players)
-        results = evaluate(variant, agents, games, EVALUATION_SEED)
+        results = evaluate(variant, agents, games, EVALUATION_SEED, named=2)
         rows += [("learned", results, 0), (name, results, 1)]
-    console.print(results_table(f"{games} games each, seats rotated", rows))
+    console.print(results_table(f"each: {counted_deals(rows[0][1])}", rows))
 
 
 def annotate(variant: Variant, model: Model, folder: Path) -> None:
@@ -75,10 +78,7 @@ def annotate(variant: Variant, model: Model, folder: Path) -> None:
         considered = [int(action) for action in np.argsort(-likelihood)[:MOVES_SHOWN] if decision.mask[action]]
         names = variant.names_in_play(decision.states, 0)
         moves = ", ".join(f"{names[action]} {100 * likelihood[action]:.0f}%" for action in considered)
-        standing = np.zeros((1, variant.num_players), np.float32)
-        engine.standing_batch(variant.rulesets, decision.states, engine.MARGIN, standing)
-        margin = standing[0, decision.player] + model.values(observation)[0]  # the value is what is still to come
-        lead = variant.game.score_unit * engine.MARGIN_UNIT * float(margin)
+        lead = variant.game.score_unit * MARGIN_UNIT * float(model.margins(observation)[0, 0])
         where = "ahead of" if lead >= 0 else "behind"
         return f"expects to end {variant.game.score_text(f'{abs(lead):,.0f}')} {where} the others; considers {moves}"
 

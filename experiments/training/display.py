@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from siberia_agents.registry import spec_with_file
 from siberia_experiments.commands import command_line, path_word, rules_text
 from siberia_experiments.console import console, new_table, percent
+from siberia_experiments.training.run import CurvePoint, Training
 from siberia_experiments.training.run import Progress as RunProgress
-from siberia_experiments.training.run import Training
 
 
 class TrainingDisplay:
@@ -24,7 +24,7 @@ class TrainingDisplay:
             TextColumn("training"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn()
         )
         self.task = self.bar.add_task("training", total=1.0)
-        self.points: list[tuple[str, ...]] = []
+        self.points: list[tuple[CurvePoint, float]] = []
         self.speed = ""
 
     def show(self, progress: Iterable[RunProgress]) -> None:
@@ -34,27 +34,32 @@ class TrainingDisplay:
                 self.bar.update(self.task, completed=state.part)
                 self.speed = (
                     f"{state.decisions:,} decisions, {state.speed:,.0f} a second, "
-                    f"{100 * state.env_part:.1f}% of the time in the games"
+                    f"learnt from {100 * state.learnt_part:.0f}% of them"
                 )
                 if state.point is not None:
-                    rates = [percent(rate) for rate in state.point.win_rates.values()]
-                    self.points.append(
-                        (f"{state.seconds:.0f} s", f"{state.decisions:,}", f"{state.speed:,.0f}", *rates)
-                    )
+                    self.points.append((state.point, state.speed))
                     if not console.is_terminal:
-                        names = ", ".join(f"{name} {percent(rate)}" for name, rate in state.point.win_rates.items())
-                        console.print(f"{state.seconds:.0f} s  {self.speed}; wins against {names}")
+                        rates = state.point.win_rates.items()
+                        told = ", ".join(f"{column(*key)} {percent(rate)}" for key, rate in rates)
+                        console.print(f"{state.seconds:.0f} s  {self.speed}; wins {told}")
                 live.update(self._picture())
         if not console.is_terminal:
             console.print()  # Live leaves the last line open there
 
     def _picture(self) -> Group:
         table = new_table(self.title)
-        for column in ("time", "decisions", "a second", "against random", "against greedy"):
-            table.add_column(column, justify="right")
-        for point in self.points[-12:]:
-            table.add_row(*point)
+        keys = list(dict.fromkeys(key for point, _ in self.points for key in point.win_rates))
+        for name in ("time", "decisions", "a second", *(column(*key) for key in keys)):
+            table.add_column(name, justify="right")
+        for point, speed in self.points[-12:]:
+            rates = [percent(point.win_rates[key]) if key in point.win_rates else "" for key in keys]
+            table.add_row(f"{point.seconds:.0f} s", f"{point.decisions:,}", f"{speed:,.0f}", *rates)
         return Group(table, self.bar, self.speed)
+
+
+def column(players: int, opponent: str) -> str:
+    """The words for games against `opponent` in all other seats."""
+    return f"against {opponent}" if players == 2 else f"against {players - 1} {opponent}"
 
 
 def next_lines(training: Training) -> list[str]:
@@ -63,7 +68,7 @@ def next_lines(training: Training) -> list[str]:
     spec = spec_with_file("learned", model)
     if spec is None:
         return [f"{model} is the trained policy. No agent can be named by this path: copy the file to another name."]
-    words = [options.game, "--players", str(options.num_players)]
+    words = [options.game, "--players", str(options.num_players[0])]
     if options.rules:
         words += ["--rules", rules_text(options.rules)]
     if options.components is not None:

@@ -1,127 +1,174 @@
-"""Draws the players of training games: the policy in training, its frozen past selves, and the baselines.
+"""Draws who plays which seat of the training games: the policy in training, its frozen past selves, the plans.
 
-Opponents that still win against the learner are drawn more often. This is prioritised fictitious self-play (Vinyals
-and others, "Grandmaster level in StarCraft II", 2019).
+Every seat is drawn by itself, so a table may mix all of them. Opponents that still end ahead of the learner are drawn
+more often. This is prioritised fictitious self-play (Vinyals and others, "Grandmaster level in StarCraft II", 2019).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_agents.interface import Agent
-from siberia_agents.learned import LearnedAgent, Model
+from siberia_agents.greedy import greedy_batch
+from siberia_agents.heuristic import heuristic_batch
+from siberia_agents.plan import check_plan
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import Variant
-from siberia_env.vector import Step
-from siberia_experiments.training.sb3_ppo import LEARNER
+from siberia_env.game import MAX_PLAYERS, Variant
+
+LEARNER = -1  #: the holder of a seat that the policy in training plays
+MEMORY = 0.02  #: weight of one game in the running share of games in which the learner beats an opponent
+LEAST_WEIGHT = 0.05  #: least value of 1 - b in a weight, so that an opponent that is always beaten is still drawn
+
+#: The plans by name, as kernels `(rulesets, states, masks, actions)`.
+PLANS: dict[str, Callable[..., None]] = {"greedy": greedy_batch, "heuristic": heuristic_batch}
+
+
+class Opponent(Protocol):
+    """An opponent of the learner."""
+
+    def decide(self, tables: Any, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A legal action for each of the games `rows` of `tables` (`ppo.Tables`); int64 [n]."""
+
+
+class PlanOpponent:
+    """A plan. It reads only what its player knows, so it may look at the true state."""
+
+    def __init__(self, name: str, variants: Sequence[Variant]) -> None:
+        """Check that the games have the plan.
+
+        Raises:
+            ConfigurationError: they haven't, or there is no plan of that name.
+        """
+        if name not in PLANS:
+            raise ConfigurationError(f"opponents: no plan {name!r}; there are {', '.join(PLANS)}")
+        for variant in variants:
+            check_plan(variant, name)
+        self.name, self.batch = name, PLANS[name]
+
+    def decide(self, tables: Any, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The plan's action in each game."""
+        actions = np.zeros(len(rows), np.int64)
+        for variant, here, states in tables.states_of(rows):
+            chosen = np.zeros(len(here), np.int64)
+            self.batch(variant.rulesets, states, tables.mask[rows[here]], chosen)
+            actions[here] = chosen
+        return actions
 
 
 @dataclass(frozen=True)
 class Mix:
-    """The shares of games in which the learner meets other players. The rest is pure self-play.
+    """Who sits at the training games.
 
     Attributes:
-        past: share of games against frozen past selves.
-        baselines: share of games against the baseline agents.
+        alone: share of the games in which the learner holds every seat.
+        plans: in the other games, the chance of a seat to go to one of the plans,
+        past: and to a frozen past self. The rest goes to the learner, who holds one seat at least.
         kept: how many past selves are kept. A new one replaces the one that is beaten most.
         focus: opponents of a group are drawn with weight (1 - b) ** focus, where b is the share of games in which the
             learner ends ahead of them. 0 draws them evenly.
     """
 
-    past: float = 0.1
-    baselines: float = 0.4
+    alone: float = 0.5
+    plans: float = 0.5
+    past: float = 0.2
     kept: int = 6
-    focus: float = 2.0
+    focus: float = 1.0
 
     def check(self) -> None:
         """Raise `ConfigurationError` if a value is invalid."""
-        if not (self.past >= 0 and self.baselines >= 0 and self.past + self.baselines <= 1):
-            raise ConfigurationError(f"mix: {self}; the parts must be 0 or more and at most 1 together")
+        if not (0 <= self.alone <= 1 and self.plans >= 0 and self.past >= 0 and self.plans + self.past <= 1):
+            raise ConfigurationError(f"mix: {self}; shares are 0 to 1, those of plans and past selves together too")
         if self.kept < 1:
             raise ConfigurationError(f"mix: {self}; at least one past self is kept")
         if not self.focus >= 0:
             raise ConfigurationError(f"mix: {self}; the focus has to be 0 or more")
 
 
-MEMORY = 0.02  #: weight of one game in the running share of games in which the learner beats an opponent
-LEAST_WEIGHT = 0.01  #: least value of 1 - b in a weight, so that an opponent that is always beaten is still drawn
-
-
 class League:
-    """Draws the holders of the seats (the `Seating` of `sb3_ppo`).
-
-    In a game against others the learner holds one random seat, and each other seat goes to an opponent drawn
-    from the same group. A checkpoint pickles the whole object, including its streams of random choices.
+    """The holders of all seats of N games.
 
     Attributes:
-        holder: int64 [N, P], index into `opponents`, or `LEARNER`.
+        holder: int64 [N, 4], index into `opponents`, or `LEARNER`.
         beaten: for each of `opponents`, a running share of the games in which the learner ended ahead of it. A tie
             counts as half a game.
     """
 
-    def __init__(self, variant: Variant, games: int, baselines: Sequence[Agent], mix: Mix, seed: int) -> None:
-        self.variant = variant
-        self.mix = mix
+    def __init__(self, seats: NDArray[np.int8], plans: Sequence[Opponent], mix: Mix, seed: int) -> None:
+        """Draw the holders of N games; `seats` (int8 [N]) says how many each game has."""
+        self.mix, self.seats, self.plans = mix, seats, list(plans)
+        self.past: list[Opponent] = []
+        self.beaten = [0.5] * len(self.plans)
         self.random = np.random.default_rng(seed)
-        self.baselines = list(baselines)
-        self.past: list[Agent] = []
-        self.beaten = [0.5] * len(self.baselines)
-        self.holder = np.full((games, variant.num_players), LEARNER, np.int64)
-        for number, agent in enumerate(self.baselines):
-            agent.start(variant, seed + number)
-        self.reseat(np.arange(games))
+        self.holder = np.full((len(seats), MAX_PLAYERS), LEARNER, np.int64)
+        for game in range(len(seats)):
+            self._draw(game)
 
     @property
-    def opponents(self) -> list[Agent]:
-        """All agents that may hold a seat: the baselines, then the past selves."""
-        return self.baselines + self.past
+    def opponents(self) -> list[Opponent]:
+        """All who may hold a seat besides the learner: the plans, then the past selves."""
+        return self.plans + self.past
 
-    def reseat(self, games: NDArray[np.int64], step: Step | None = None) -> None:
-        """Draw new holders for the seats of `games`. If `step` is given, it has the results of the games that ended."""
-        players, first_past = self.variant.num_players, len(self.baselines)
-        groups = {"baselines": range(first_past), "past": range(first_past, len(self.opponents))}
-        weights = {name: self.weights(group) for name, group in groups.items()}
-        for game in games:
-            if step is not None:
-                self.book(self.holder[game], step.final_scores[game])
-            self.holder[game] = LEARNER
-            kind = self.random.random()
-            if kind < self.mix.baselines and self.baselines:
-                name = "baselines"
-            elif self.mix.baselines <= kind < self.mix.baselines + self.mix.past and self.past:
-                name = "past"
-            else:
-                continue
-            seat = self.random.integers(players)
-            self.holder[game] = self.random.choice(groups[name], players, p=weights[name])
-            self.holder[game, seat] = LEARNER
+    def reseat(self, game: int, points: NDArray[np.int64]) -> None:
+        """Note the result of a game that has ended (int64, every seat's points), and draw its seats anew."""
+        self._book(self.holder[game, : len(points)], points)
+        self._draw(game)
 
-    def weights(self, group: range) -> NDArray[np.float64]:
-        """The probability of drawing each opponent of `group`. Opponents that still win are drawn more often."""
-        weight = np.array([max(1 - self.beaten[number], LEAST_WEIGHT) ** self.mix.focus for number in group])
-        return weight / weight.sum() if len(weight) else weight
-
-    def book(self, holder: NDArray[np.int64], scores: NDArray[np.int64]) -> None:
-        """Note how the learner did in a game against others."""
-        seats = np.flatnonzero(holder == LEARNER)
-        if len(seats) != 1:
+    def _draw(self, game: int) -> None:
+        seats = int(self.seats[game])
+        self.holder[game] = LEARNER
+        if self.random.random() < self.mix.alone or not self.opponents:
             return
+        kinds = self.random.random(seats)
+        own = self.random.integers(seats)  # whatever is drawn, the learner has this seat
+        for seat in range(seats):
+            if seat == own:
+                continue
+            if kinds[seat] < self.mix.plans:
+                self.holder[game, seat] = self._one_of(0, len(self.plans))
+            elif kinds[seat] < self.mix.plans + self.mix.past:
+                self.holder[game, seat] = self._one_of(len(self.plans), len(self.opponents))
+
+    def _one_of(self, first: int, stop: int) -> int:
+        """One of the opponents `first` to `stop` - 1; the learner if there is none."""
+        if first == stop:
+            return LEARNER
+        weights = np.maximum(1 - np.array(self.beaten[first:stop]), LEAST_WEIGHT) ** self.mix.focus
+        return first + int(np.searchsorted(weights.cumsum(), self.random.random() * weights.sum()))
+
+    def _book(self, holder: NDArray[np.int64], points: NDArray[np.int64]) -> None:
+        own = points[holder == LEARNER].mean()
         for seat in np.flatnonzero(holder != LEARNER):
-            ahead = 0.5 * (1 + np.sign(int(scores[seats[0]]) - int(scores[seat])))
+            ahead = 0.5 * (1 + np.sign(own - points[seat]))
             self.beaten[holder[seat]] += MEMORY * (float(ahead) - self.beaten[holder[seat]])
 
-    def add_past(self, model: Model) -> None:
-        """Add the current policy as a frozen opponent. It draws its actions by likelihood, not always the best one."""
-        agent = LearnedAgent(model, temperature=1.0)
-        agent.start(self.variant, int(self.random.integers(2**32)))
+    def add_past(self, opponent: Opponent) -> None:
+        """Add a frozen opponent."""
         if len(self.past) == self.mix.kept:
             # Seats of later past selves pass to their successors. That does no harm, as all of them are past selves.
-            first_past = len(self.baselines)
-            leaving = int(np.argmax(self.beaten[first_past:]))
-            del self.past[leaving], self.beaten[first_past + leaving]
-        self.past.append(agent)
+            first = len(self.plans)
+            leaving = int(np.argmax(self.beaten[first:]))
+            del self.past[leaving], self.beaten[first + leaving]
+        self.past.append(opponent)
         self.beaten.append(0.5)
+
+    def state(self) -> dict[str, Any]:
+        """Everything but the opponents themselves: arrays, and plain data as JSON has it."""
+        return {"holder": self.holder.copy(), "beaten": list(self.beaten), "random": self.random.bit_generator.state}
+
+    def restore(self, state: dict[str, Any], past: Sequence[Opponent]) -> None:
+        """Go on from `state` with these past selves.
+
+        Raises:
+            ValueError: the state is of other games or other opponents.
+        """
+        holder = state["holder"]
+        if holder.shape != self.holder.shape or len(state["beaten"]) != len(self.plans) + len(past):
+            raise ValueError("the league is of other games")
+        if holder.min() < LEARNER or holder.max() >= len(state["beaten"]):
+            raise ValueError("a seat is held by nobody")
+        self.holder[:], self.beaten, self.past = holder, list(state["beaten"]), list(past)
+        self.random.bit_generator.state = state["random"]

@@ -1,12 +1,12 @@
-"""Self-play training with MaskablePPO: `siberia train card --minutes 30 --out runs/mine`.
+"""A training run: `siberia train card --minutes 30 --out runs/mine`.
 
-One run is one folder. It holds `model.npz` (the policy, for the agent `learned`), `checkpoint.pt` (everything that a
-resumed run needs), `curve.csv` and `curve.png` (win rates over time), `tensorboard/`, and `model.components.json` if
-the user gave component tables. A checkpoint is written as a whole or not at all, so a killed run loses only what came
-after the last one.
+One run is one folder. It holds `model.npz` (the best policy measured so far, for the agent `learned`), `checkpoint.bin`
+(everything that a resumed run needs), `curve.csv` and `curve.png` (win rates over time), `tensorboard/`, and
+`model.components.json` if the user gave component tables. A checkpoint is written as a whole or not at all, so a killed
+run loses only what came after the last one.
 
-With `decisions` as the budget and one thread, the same seed gives the same run, resumed or not. With `minutes` the
-learning rate falls with time, so the run depends on the machine.
+With `decisions` as the budget and one thread on a CPU, the same seed gives the same run, resumed or not. With `minutes`
+the learning rate falls with time, so the run depends on the machine.
 """
 
 from __future__ import annotations
@@ -14,178 +14,177 @@ from __future__ import annotations
 import csv
 import json
 import math
-import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from siberia_agents.learned import Layers, LearnedAgent, Model, load_model, observation_version
-from siberia_agents.registry import make_agent
-from siberia_env.core.engine import reward_number
+from siberia_agents.greedy import GreedyAgent
+from siberia_agents.heuristic import HeuristicAgent
+from siberia_agents.interface import Agent
+from siberia_agents.learned import Layers, LearnedAgent, Model, head_sizes, load_model, observation_version
+from siberia_agents.plan import has_plan
+from siberia_agents.random_agent import RandomAgent
 from siberia_env.core.rng import check_seed
-from siberia_env.errors import ConfigurationError, ModelError, missing_extra
+from siberia_env.errors import ConfigurationError, ModelError, SiberiaError, missing_extra
 from siberia_env.game import Variant, find_game
-from siberia_env.vector import VectorEnv
-from siberia_experiments.evaluate import alone_against
-from siberia_experiments.match import Interval, play_games
+from siberia_experiments.match import Results, play_games
+from siberia_experiments.statistics import Interval
+from siberia_experiments.training.checkpoint import load_checkpoint, save_checkpoint
 
 try:
     import torch as th
-    from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-    from siberia_env.sb3 import SelfPlayVecEnv
-    from siberia_experiments.training.league import League, Mix
-    from siberia_experiments.training.sb3_ppo import SelfPlayPolicy, SelfPlayPPO, multiplies_brain_floats
+    from siberia_experiments.training.league import PLANS, Mix, PlanOpponent
+    from siberia_experiments.training.ppo import Learner, PastSelf, PolicyNetwork, Settings
 
-    for package in ("matplotlib", "tensorboard"):  # needed at the end of a run or inside stable-baselines3
+    for package in ("matplotlib", "tensorboard"):  # needed at the end of a run or inside torch
         if find_spec(package) is None:
             raise ImportError(name=package)
+    from torch.utils.tensorboard import SummaryWriter
 except ImportError as error:
     raise missing_extra("train", "training", error.name) from error
 
 LOG_FOLDER = "tensorboard"
-CHECKPOINT_FORMAT = "siberia-checkpoint/1"
-NEW_PAST_SELF = 25  #: iterations between two frozen past selves
-#: Settings that differ between the games, found by trials (docs/results.md). A board game lasts longer and pays several
-#: times as much. A game from outside begins with the card game's.
-GAME_SETTINGS: dict[str, dict[str, Any]] = {
-    "card": {
-        "entropy": 0.02,
-        "gae_lambda": 0.95,
-        "reward_scale": 1.0,
-        "network": (128, 128),
-        "learning_rate": 3e-3,
-        "mix": Mix(),
-    },
-    "board": {
-        "entropy": 0.005,
-        "gae_lambda": 0.9,
-        "reward_scale": 0.2,
-        "network": (256, 256),
-        "learning_rate": 2e-3,
-        "mix": Mix(past=0.15, baselines=0.3, kept=8),
-    },
+MOST = {"threads": 1024, "evaluation_games": 10**7}  #: far beyond what helps a run
+RUN_FORMAT = "siberia-run/1"
+WARM_UP = 4_000_000  #: decisions in which the other heads learn if a run starts from a model that has a policy alone
+
+#: Settings that differ between the games (docs/results.md says by which trials). A board game lasts longer and pays
+#: several times as much. A game from outside begins with the card game's.
+GAME_SETTINGS: dict[str, Settings] = {
+    "card": Settings(),
+    "board": Settings(learning_rate=1e-3, entropy=(0.005, 0.001), reward_scale=0.2),
 }
-BASELINES = ("random", "greedy")  #: agents that the learning curve is measured against
-OPPONENTS = ("greedy", "heuristic")  #: fixed opponents in training games
 
 
 @dataclass(frozen=True)
 class TrainOptions:
     """The options of a run. The budget is either `minutes` or `decisions`.
 
-    Some options have a default for each game in `GAME_SETTINGS`; None stands for it.
-
     Attributes:
         game: the game's name.
-        num_players: 2 to 4.
+        num_players: the player counts to train for, each 2 to 4; one policy plays them all.
         rules: options of the game.
         components: the user's own component tables, as JSON has them; None for those of the box.
         seed: decides everything that is random.
         minutes: training time, without the time for evaluations.
         decisions: number of decisions, all seats together.
-        num_envs: number of games played at the same time.
-        steps: decisions in each game between two updates.
-        batch_size: decisions in each gradient step.
-        epochs: how many times the policy learns from each decision.
-        learning_rate: learning rate at the start, which falls in a straight line to a twentieth; None: the game's.
-        entropy: weight of the entropy bonus; None: the game's.
-        value_weight: weight of the value loss.
-        gae_lambda: see `sb3_ppo.seat_advantages`; None: the game's.
-        clip_range: clip range of PPO.
-        network: widths of the hidden layers, for the policy and the value network alike; None: the game's.
-        reward: what the policy maximises (`siberia_env.vector.make`).
-        shaped: whether a seat is paid during the game (`sb3_ppo.SelfPlayPPO`).
-        reward_scale: factor on rewards in training (`sb3_ppo.SelfPlayPPO`); None: the game's.
-        mix: opponents (`siberia_experiments.training.league.Mix`); None: the game's.
+        settings: how the algorithm goes about it; None: the game's (`GAME_SETTINGS`).
+        mix: opponents.
+        device: torch's name of the device that learns: `"cpu"`, `"cuda"`; `"auto"` takes a GPU where there is one.
         threads: number of torch threads.
         checkpoint_seconds: seconds between two checkpoints.
         evaluation_seconds: seconds between two points of the learning curve.
-        evaluation_games: number of games for each point and opponent.
-        start_from: model file whose networks training starts from, possibly for another player count; None: start
-            from nothing.
+        evaluation_games: number of games for each point, player count and opponent.
+        start_from: model file that training starts from, possibly for other player counts; None: start from nothing.
     """
 
     game: str = "card"
-    num_players: int = 2
+    num_players: tuple[int, ...] = (2,)
     rules: dict[str, Any] = field(default_factory=dict)
     components: dict[str, Any] | None = None
     seed: int = 0
     minutes: float | None = None
     decisions: int | None = None
-    num_envs: int = 512
-    steps: int = 64
-    batch_size: int = 2048
-    epochs: int = 3
-    learning_rate: float | None = None
-    entropy: float | None = None
-    value_weight: float = 0.25
-    gae_lambda: float | None = None
-    clip_range: float = 0.2
-    network: tuple[int, ...] | None = None
-    reward: str = "margin"
-    shaped: bool = True
-    reward_scale: float | None = None
-    mix: Mix | None = None
+    settings: Settings | None = None
+    mix: Mix = field(default_factory=Mix)
+    device: str = "auto"
     threads: int = 2
     checkpoint_seconds: float = 30.0
-    evaluation_seconds: float = 30.0
-    evaluation_games: int = 200
+    evaluation_seconds: float = 60.0
+    evaluation_games: int = 400
     start_from: str | None = None
 
     def check(self) -> None:
         """Raise `ConfigurationError` if an option is invalid."""
         if (self.minutes is None) == (self.decisions is None):
             raise ConfigurationError("training needs one budget: minutes or decisions")
-        positive = (
-            "num_envs",
-            "steps",
-            "epochs",
-            "threads",
-            "evaluation_games",
-            "learning_rate",
-            "clip_range",
-            "reward_scale",
-        )
-        for name in ("minutes", "decisions", *positive):
+        for name in ("minutes", "decisions", "threads", "evaluation_games"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise ConfigurationError(f"{name}: {value}; it has to be more than 0")
-        if self.batch_size < 2:
-            raise ConfigurationError(f"batch_size: {self.batch_size}; at least 2, to compare advantages")
-        for name in ("entropy", "value_weight"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < math.inf:
-                raise ConfigurationError(f"{name}: {value}; it has to be 0 or more")
-        if self.gae_lambda is not None and not 0 <= self.gae_lambda <= 1:
-            raise ConfigurationError(f"gae_lambda: {self.gae_lambda}; it is between 0 and 1")
-        if self.network is not None and (not self.network or min(self.network) < 1):
-            raise ConfigurationError(f"network: {self.network}; one hidden layer or more, each of 1 or more")
-        if self.mix is not None:
-            self.mix.check()
+        for name, most in MOST.items():
+            if getattr(self, name) > most:
+                raise ConfigurationError(f"{name}: {getattr(self, name)}; at most {most}")
+        if not self.num_players or len(set(self.num_players)) < len(self.num_players):
+            raise ConfigurationError(f"num_players: {self.num_players}; one player count or more, each once")
+        if self.settings is not None:
+            self.settings.check()
+        self.mix.check()
         if check_seed(self.seed) >= 2**32:
             raise ConfigurationError(f"seed: {self.seed}; for training at most 2**32 - 1, as the libraries take it")
-        reward_number(self.reward)
+        find_device(self.device)
 
     def in_force(self) -> TrainOptions:
-        """Return the options with the game's settings in place of those that aren't given."""
-        settings = GAME_SETTINGS.get(find_game(self.game).name, GAME_SETTINGS["card"])
-        missing = {name: value for name, value in settings.items() if getattr(self, name) is None}
-        return replace(self, **missing)
+        """The same options with the game's settings where none are given."""
+        if self.settings is not None:
+            return self
+        return replace(self, settings=game_settings(self.game))
+
+    def as_json(self) -> dict[str, Any]:
+        """The options as JSON has them: lists for tuples."""
+        return json.loads(json.dumps(asdict(self)))
+
+
+def options_from_json(stored: Mapping[str, Any]) -> TrainOptions:
+    """The options that `TrainOptions.as_json` gave.
+
+    Raises:
+        TypeError: they aren't.
+    """
+    told = dict(stored)
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in told["settings"].items()
+    }
+    told.update(settings=Settings(**settings), mix=Mix(**told["mix"]), num_players=tuple(told["num_players"]))
+    return TrainOptions(**told)
+
+
+def game_settings(game: str) -> Settings:
+    """The settings for a game.
+
+    Raises:
+        ConfigurationError: there is no such game.
+    """
+    return GAME_SETTINGS.get(find_game(game).name, GAME_SETTINGS["card"])
+
+
+def find_device(name: str) -> th.device:
+    """The device of that name.
+
+    Raises:
+        ConfigurationError: it isn't there, or torch knows no such device.
+    """
+    if name == "auto":
+        return th.device("cuda" if th.cuda.is_available() else "cpu")
+    try:
+        device = th.device(name)
+        th.zeros(1, device=device)
+    except (RuntimeError, AssertionError, ImportError, ValueError) as error:
+        there = ["cpu", *(f"cuda:{number}" for number in range(th.cuda.device_count()))]
+        raise ConfigurationError(f"device: {name!r} is not here; here are {', '.join(there)}") from error
+    return device
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """A measurement of the policy in training: win rates by opponent, after `decisions` decisions and `seconds`."""
+    """A measurement of the policy in training, after `decisions` decisions and `seconds`.
+
+    Attributes:
+        decisions: decisions so far, all seats together.
+        seconds: seconds of training so far.
+        win_rates: share of games won, by player count and opponent, who holds all other seats.
+    """
 
     decisions: int
     seconds: float
-    win_rates: dict[str, Interval]
+    win_rates: dict[tuple[int, str], Interval]
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,7 @@ class Progress:
         decisions: decisions so far, all seats together.
         seconds: seconds of training so far.
         speed: decisions a second in this process.
-        env_part: share of the training time that went into the games.
+        learnt_part: share of the decisions that were the policy's own and free, so that it learnt from them.
         point: the newest point of the learning curve if this iteration measured one, otherwise None.
     """
 
@@ -205,30 +204,8 @@ class Progress:
     decisions: int
     seconds: float
     speed: float
-    env_part: float
+    learnt_part: float
     point: CurvePoint | None
-
-
-class _TimedVectorEnv(VectorEnv):
-    """A `VectorEnv` that measures how long its steps, observations and standings take."""
-
-    seconds = 0.0
-
-    def step(self, *args: Any, **kwargs: Any) -> Any:
-        return self._timed(super().step, *args, **kwargs)
-
-    def observe(self, *args: Any, **kwargs: Any) -> Any:
-        return self._timed(super().observe, *args, **kwargs)
-
-    def standing(self) -> Any:
-        return self._timed(super().standing)
-
-    def _timed(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        started = time.perf_counter()
-        try:
-            return work(*args, **kwargs)
-        finally:
-            self.seconds += time.perf_counter() - started
 
 
 class Training:
@@ -237,159 +214,123 @@ class Training:
     def __init__(self, options: TrainOptions, folder: Path) -> None:
         options.check()
         self.options = options = options.in_force()
-        assert options.network is not None
-        assert options.mix is not None
-        self.network = options.network
+        assert options.settings is not None
+        self.settings = options.settings
+        game = find_game(options.game)
+        self.variants: list[Variant] = [
+            game.variant(count, options.rules, options.components) for count in options.num_players
+        ]
         start = None if options.start_from is None else model_to_start_from(options.start_from, options)
+        if start is not None:
+            self.settings = replace(self.settings, imitate=0)
+        if start is not None and len(start.heads) < len(head_sizes(game)) and self.settings.warm_up == 0:
+            self.settings = replace(self.settings, warm_up=WARM_UP)
         self.folder = folder
-        self.variant: Variant = find_game(options.game).variant(options.num_players, options.rules, options.components)
         make_folder(folder)
         self._keep_components()
-        th.set_num_threads(options.threads)
-        products = getattr(th.backends.mkldnn, "matmul", None)  # from torch 2.9 on
-        if products is not None and multiplies_brain_floats():
-            products.fp32_precision = "bf16"  # the heads' products use it too; sums and stored numbers stay in float32
-        th.distributions.Distribution.set_default_validate_args(False)
-        self.env = _TimedVectorEnv(self.variant, options.num_envs, options.seed, options.reward)
-        self.league = League(
-            self.variant, options.num_envs, [make_agent(name) for name in OPPONENTS], options.mix, options.seed
+        th.set_num_threads(1 if self.settings.overlap else options.threads)
+        plans = [PlanOpponent(name, self.variants) for name in PLANS if has_plan(self.variants[0], name)]
+        self.learner = Learner(
+            self.variants, plans, options.mix, self.settings, options.seed, find_device(options.device)
         )
-        self.learner = self._new_learner()
         if start is not None:
-            self._start_from(start)
-        self.iteration = 0
+            put_weights(self.learner.network, start)
+            self.learner.hold_to()
         self.seconds = 0.0
         self.curve: list[CurvePoint] = []
+        self.best: Model | None = None
+        self.best_rate = -1.0
         self._evaluated = self._checkpointed = 0.0
 
-    def _new_learner(self) -> SelfPlayPPO:
-        options, layers = self.options, list(self.network)
-        rate, scale, gae_lambda, entropy = (
-            float(getattr(options, name)) for name in ("learning_rate", "reward_scale", "gae_lambda", "entropy")
-        )
-        learner = SelfPlayPPO(
-            SelfPlayPolicy,
-            SelfPlayVecEnv(self.env),
-            self.league,
-            options.shaped,
-            scale,
-            learning_rate=lambda left: rate * max(left, 0.05),
-            n_steps=options.steps,
-            batch_size=options.batch_size,
-            n_epochs=options.epochs,
-            gamma=1.0,
-            gae_lambda=gae_lambda,
-            clip_range=options.clip_range,
-            ent_coef=entropy,
-            vf_coef=options.value_weight,
-            policy_kwargs={
-                "net_arch": {"pi": layers, "vf": layers},
-                "activation_fn": th.nn.ReLU,
-                "optimizer_kwargs": {"fused": True, "eps": 1e-5},
-            },
-            seed=options.seed,
-            device="cpu",
-        )
-        learner.set_logger(Logger(str(self.folder), [TensorBoardOutputFormat(str(self.folder / LOG_FOLDER))]))
-        return learner
-
-    def _start_from(self, model: Model) -> None:
-        """Give the networks the weights of a saved model."""
-        policy = self.learner.policy
-        for layers, body, head in (
-            (model.policy, policy.mlp_extractor.policy_net, policy.action_net),
-            (model.value, policy.mlp_extractor.value_net, policy.value_net),
-        ):
-            linear = [module for module in (*body, head) if isinstance(module, th.nn.Linear)]
-            for module, (weight, bias) in zip(linear, layers, strict=True):
-                with th.no_grad():
-                    module.weight.copy_(th.from_numpy(weight.T))
-                    module.bias.copy_(th.from_numpy(bias))
-        with th.no_grad():  # a model predicts unscaled rewards
-            policy.value_net.weight.mul_(float(self.learner.reward_scale))
-            policy.value_net.bias.mul_(float(self.learner.reward_scale))
+    @property
+    def baselines(self) -> list[Agent]:
+        """Fixed agents that the learning curve is measured against."""
+        plans = [GreedyAgent(), HeuristicAgent()]
+        found = [agent for agent in plans if has_plan(self.variants[0], agent.name)]
+        return [*found] if found else [RandomAgent()]
 
     # ------------------------------------------------------------ the run
 
     def run(self) -> Iterator[Progress]:
         """Train to the end of the budget. The model and the checkpoint are up to date when it ends."""
-        _, callback = self.learner._setup_learn(2**62, None, reset_num_timesteps=False)
-        decisions_before, seconds_before = self.learner.num_timesteps, self.seconds
-        self.env.seconds = 0.0
-        while self.part() < 1.0:
-            began = time.perf_counter()
-            self._iterate(callback)
-            self.seconds += time.perf_counter() - began
-            finished = self.part() >= 1.0
-            point = None
-            if finished or self.seconds - self._evaluated >= self.options.evaluation_seconds:
-                point = self.evaluate()
-            if finished or self.seconds - self._checkpointed >= self.options.checkpoint_seconds:
-                self.save()
-            spent = self.seconds - seconds_before
-            yield Progress(
-                min(1.0, self.part()),
-                self.learner.num_timesteps,
-                self.seconds,
-                (self.learner.num_timesteps - decisions_before) / spent,
-                self.env.seconds / spent,
-                point,
-            )
+        learner = self.learner
+        decisions_before, learnt_before, seconds_before = learner.decisions, learner.learnt, self.seconds
+        with SummaryWriter(str(self.folder / LOG_FOLDER)) as log:
+            while self.part() < 1.0:
+                began = time.perf_counter()
+                learner.iterate(min(1.0, self.part()))
+                self.seconds += time.perf_counter() - began
+                for name in learner.losses.names:
+                    log.add_scalar(f"train/{name}", getattr(learner.losses, name), learner.decisions)
+                finished = self.part() >= 1.0
+                point = None
+                if finished or self.seconds - self._evaluated >= self.options.evaluation_seconds:
+                    point = self.evaluate()
+                    for (players, opponent), rate in point.win_rates.items():
+                        log.add_scalar(f"win_rate/{players} players, {opponent}", rate.value, learner.decisions)
+                if finished or self.seconds - self._checkpointed >= self.options.checkpoint_seconds:
+                    self.save()
+                spent, decided = self.seconds - seconds_before, learner.decisions - decisions_before
+                log.add_scalar("time/decisions_per_second", decided / spent, learner.decisions)
+                yield Progress(
+                    min(1.0, self.part()),
+                    learner.decisions,
+                    self.seconds,
+                    decided / spent,
+                    (learner.learnt - learnt_before) / decided,
+                    point,
+                )
 
     def part(self) -> float:
         """The share of the budget that is used; 1 or more when the run is over."""
         if self.options.decisions is not None:
-            return self.learner.num_timesteps / self.options.decisions
+            return self.learner.decisions / self.options.decisions
         assert self.options.minutes is not None
         return self.seconds / (60 * self.options.minutes)
 
-    def _iterate(self, callback: Any) -> None:
-        """Make one rollout and one update."""
-        learner = self.learner
-        learner._current_progress_remaining = max(0.0, 1.0 - self.part())
-        learner.collect_rollouts(learner.env, callback, learner.rollout_buffer, learner.n_steps)  # type: ignore[arg-type]
-        learner.train()
-        self.iteration += 1
-        if self.iteration % NEW_PAST_SELF == 0:
-            self.league.add_past(self.model())
-        learner.logger.record("time/decisions_per_second", learner.num_timesteps / max(self.seconds, 1e-9))
-        learner.logger.dump(learner.num_timesteps)
-
     def evaluate(self) -> CurvePoint:
-        """Measure the policy against the baselines, and add a point to the learning curve."""
+        """Measure the averaged policy, add a point to the learning curve, and keep the policy if it is the best."""
         self._evaluated = self.seconds
-        agent = LearnedAgent(self.model())
+        model = self.model()
+        opponents = self.baselines
+        past = next((one for one in self.learner.league.past if isinstance(one, PastSelf)), None)
+        if past is not None:
+            opponents.append(_Named("past", self.model_of(past.network)))
         rates = {}
-        for name in BASELINES:
-            agents = alone_against(agent, name, self.options.num_players)
-            results = play_games(self.variant, agents, self.options.evaluation_games, self.options.seed)
-            rates[name] = results.win_rate(0)
-            self.learner.logger.record(f"win_rate/{name}", rates[name].value)
-        self.learner.logger.dump(self.learner.num_timesteps)
-        point = CurvePoint(self.learner.num_timesteps, self.seconds, rates)
+        for variant in self.variants:
+            for opponent in opponents:
+                agents = [LearnedAgent(model), *[opponent] * (variant.num_players - 1)]
+                results: Results = play_games(
+                    variant, agents, self.options.evaluation_games, self.options.seed + len(self.curve)
+                )
+                rates[variant.num_players, opponent.name] = results.win_rate(0)
+        point = CurvePoint(self.learner.decisions, self.seconds, rates)
         self.curve.append(point)
+        self._keep_best(model, [rates[variant.num_players, self.baselines[-1].name] for variant in self.variants])
         return point
 
+    def _keep_best(self, model: Model, rates: list[Interval]) -> None:
+        """Keep the new policy unless it has been measured to be clearly worse than the one kept."""
+        rate, high = (float(np.mean([getattr(one, name) for one in rates])) for name in ("value", "high"))
+        if self.best is None or high >= self.best_rate:
+            self.best = model
+            self.best_rate = max(self.best_rate, rate)
+
     def model(self) -> Model:
-        """The policy as it is now."""
-        weights = {name: tensor.numpy().copy() for name, tensor in self.learner.policy.state_dict().items()}
+        """The averaged policy as it is now."""
+        return self.model_of(self.learner.average)
 
-        def layers(body: str, head: str) -> Layers:
-            names = [f"mlp_extractor.{body}.{2 * number}" for number in range(len(self.network))]
-            return [
-                (np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"]) for name in (*names, head)
-            ]
-
-        policy, value = layers("policy_net", "action_net"), layers("value_net", "value_net")
-        weight, bias = value[-1]  # the network learnt from scaled rewards; a model predicts unscaled ones
-        value[-1] = (weight / self.learner.reward_scale, bias / self.learner.reward_scale)
+    def model_of(self, network: PolicyNetwork) -> Model:
+        """The weights of `network` as a model."""
+        layers = layers_of(network)
         trained = {
-            "decisions": self.learner.num_timesteps,
+            "decisions": self.learner.decisions,
             "seconds": round(self.seconds, 1),
-            "rules": self.variant.rules_as_json(),
-            "options": {**asdict(self.options), "network": list(self.network)},
+            "rules": self.variants[0].rules_as_json(),
+            "options": self.options.as_json(),
         }
-        return Model(self.options.game, (self.options.num_players,), policy, value, trained)
+        game = self.variants[0].game
+        return Model(game.name, tuple(sorted(self.options.num_players)), layers, head_sizes(game), trained)
 
     # ------------------------------------------------------------ saving and resuming
 
@@ -413,31 +354,48 @@ class Training:
         temporary.replace(self.components_path)
 
     def save(self) -> None:
-        """Write model, learning curve and checkpoint. Each file replaces its predecessor as a whole."""
+        """Write model, learning curve and checkpoint. Each file replaces its predecessor as a whole.
+
+        Raises:
+            ModelError: a file can't be written; what was there is as it was.
+        """
         self._checkpointed = self.seconds
-        self.model().save(self.model_path)
-        self._write_curve()
-        checkpoint = {
-            "format": CHECKPOINT_FORMAT,
-            "observation": observation_version(self.variant.game),
-            "options": self.options,
-            "policy": self.learner.policy.state_dict(),
-            "optimizer": self.learner.policy.optimizer.state_dict(),
-            "decisions": self.learner.num_timesteps,
-            "updates": self.learner._n_updates,
-            "iteration": self.iteration,
+        try:
+            (self.best or self.model()).save(self.model_path)
+            self._write_curve()
+        except OSError as error:
+            raise ModelError(f"run: can't write into {self.folder}: {error.strerror or error}") from error
+        state = self.learner.state()
+        data = {
+            "run": RUN_FORMAT,
+            "observation": observation_version(self.variants[0].game),
+            "states": self._layout(),
+            "options": self.options.as_json(),
             "seconds": self.seconds,
             "evaluated": self._evaluated,
-            "curve": self.curve,
-            "league": pickle.dumps(self.league),
-            "minibatches": self.learner.rollout_buffer.random.bit_generator.state,
-            "torch": th.get_rng_state(),
-            "games": self.env.snapshot(),
+            "best_rate": self.best_rate,
+            "best_trained": None if self.best is None else self.best.trained,
+            "curve": [
+                [
+                    point.decisions,
+                    point.seconds,
+                    [[*key, *asdict(rate).values()] for key, rate in point.win_rates.items()],
+                ]
+                for point in self.curve
+            ],
         }
-        path = checkpoint_path(self.folder)
-        temporary = path.with_suffix(".partial")
-        th.save(checkpoint, temporary)
-        temporary.replace(path)
+        parts: dict[str, Any] = {"state": state}
+        if self.best is not None:
+            parts["best"] = [list(layer) for layer in self.best.layers]
+        plain, arrays = _taken_apart(parts)
+        save_checkpoint(checkpoint_path(self.folder), {**data, "parts": plain}, arrays)
+
+    def _layout(self) -> str:
+        """A fingerprint of what the bytes of states depend on."""
+        digest = sha256(repr(self.variants[0].game.state_dtype.descr).encode())
+        for variant in self.variants:
+            digest.update(variant.rulesets.tobytes())
+        return digest.hexdigest()[:16]
 
     @classmethod
     def resume(cls, folder: Path, game: str, **changes: Any) -> Training:
@@ -451,59 +409,176 @@ class Training:
         if not path.exists():
             raise ModelError(f"resume: there is no checkpoint in {folder}")
         try:
-            checkpoint = th.load(path, weights_only=False)
-            found, version = checkpoint["format"], checkpoint.get("observation")
-        except Exception as error:  # unpickling a damaged file can raise anything
-            raise ModelError(f"resume: {path} is no checkpoint, or is damaged ({_first_line(error)})") from error
-        if found != CHECKPOINT_FORMAT:
-            raise ModelError(f"resume: {path} has format {found!r}, this version reads {CHECKPOINT_FORMAT!r}")
-        options = checkpoint["options"]
+            checkpoint = load_checkpoint(path)
+        except ModelError as error:
+            raise ModelError(f"resume: {str(error).removeprefix('checkpoint: ')}") from error
+        data = checkpoint.data
+        if data.get("run") != RUN_FORMAT:
+            raise ModelError(f"resume: {path} has format {data.get('run')!r}, this version reads {RUN_FORMAT!r}")
+        try:
+            options = replace(options_from_json(data["options"]), start_from=None)
+            find_game(options.game)
+            replace(options, device="auto").check()  # the run's own device need not be here
+        except Exception as error:  # the file can hold anything
+            raise ModelError(f"resume: {path} is damaged ({_first_line(error)})") from error
         if options.game != game:
             raise ModelError(f"resume: {path} is a run of the game {options.game!r}, not of {game!r}")
-        current = observation_version(find_game(game))
+        version, current = data.get("observation"), observation_version(find_game(game))
         if version != current:
             raise ModelError(
                 f"resume: {path} was trained on observation version {version}, "
                 f"this version of the suite has {current}: train it anew"
             )
-        training = cls(replace(options, **changes), folder)
+        changed = replace(options, **changes)
+        changed.check()
         try:
-            training._restore(checkpoint)
+            training = cls(changed, folder)
+        except SiberiaError:
+            raise
+        except Exception as error:
+            raise ModelError(f"resume: {path} is damaged ({_first_line(error)})") from error
+        training.options = replace(training.options, start_from=data["options"]["start_from"])
+        if data.get("states") != training._layout():
+            raise ModelError(f"resume: {path} holds games of another version of the suite: train it anew")
+        try:
+            training._restore(data, checkpoint.arrays)
         except Exception as error:  # the parts of the checkpoint don't fit together
             raise ModelError(f"resume: {path} is damaged ({_first_line(error)})") from error
         return training
 
-    def _restore(self, checkpoint: dict[str, Any]) -> None:
+    def _restore(self, data: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Restore everything from the checkpoint."""
-        learner = self.learner
-        learner.policy.load_state_dict(checkpoint["policy"])
-        learner.policy.optimizer.load_state_dict(checkpoint["optimizer"])
-        learner.num_timesteps = checkpoint["decisions"]
-        learner._n_updates = checkpoint["updates"]
-        self.iteration = checkpoint["iteration"]
-        self.seconds = self._checkpointed = checkpoint["seconds"]
-        self._evaluated = checkpoint["evaluated"]
-        self.curve = checkpoint["curve"]
-        self.league = learner.seating = pickle.loads(checkpoint["league"])
-        learner.rollout_buffer.random.bit_generator.state = checkpoint["minibatches"]
-        assert isinstance(learner.env, SelfPlayVecEnv)
-        learner.env.last = self.env.restore(checkpoint["games"])
-        learner._last_obs = learner.env.last.observation
-        th.set_rng_state(checkpoint["torch"])
+        parts = _put_together(data["parts"], arrays)
+        state = parts["state"]
+        network = self.learner.network
+        for name in ("network", "average", "anchor", "acting"):
+            if state[name] is not None:
+                state[name] = {key: th.from_numpy(array) for key, array in state[name].items()}
+        optimizer = self.learner.optimizer.state_dict()
+        optimizer["state"] = {
+            int(number): {key: th.from_numpy(np.asarray(array)) for key, array in moments.items()}
+            for number, moments in state["optimizer"]["state"].items()
+        }
+        for place, parameter in enumerate(network.parameters()):
+            for name, tensor in optimizer["state"].get(place, {}).items():
+                if tensor.shape != (() if name == "step" else parameter.shape):
+                    raise ValueError("the optimiser's numbers are of another network")
+        state["optimizer"] = optimizer
+        player = state["player"]
+        for env, games in zip(self.learner.player.tables.envs, player["games"], strict=True):
+            games["played"], games["states"] = env.snapshot()["played"], games["states"].tobytes()
+        past = []
+        for weights in player["past"]:
+            one = self.learner.past_self(network)
+            one.network.load_state_dict({key: th.from_numpy(array) for key, array in weights.items()})
+            past.append(one)
+        player["past"] = past
+        self.seconds = self._checkpointed = float(data["seconds"])
+        self._evaluated = float(data["evaluated"])
+        self.curve = [
+            CurvePoint(
+                int(decisions),
+                float(seconds),
+                {(int(players), str(name)): Interval(*map(float, rate)) for players, name, *rate in rows},
+            )
+            for decisions, seconds, rows in data["curve"]
+        ]
+        self.best_rate = float(data["best_rate"])
+        if "best" in parts:
+            own = self.model()
+            layers = [(weight, bias) for weight, bias in parts["best"]]
+            for layer, new in zip(own.layers, layers, strict=True):
+                if [part.shape for part in layer] != [part.shape for part in new]:
+                    raise ValueError("the best policy is of another network")
+            self.best = replace(own, layers=layers, trained=dict(data["best_trained"]))
+        self.learner.restore(state)
 
     def _write_curve(self) -> None:
         path = self.folder / "curve.csv"
         temporary = path.with_suffix(".partial")
         with temporary.open("w", newline="", encoding="utf-8") as file:
             rows = csv.writer(file)
-            rows.writerow(["decisions", "seconds", "opponent", "win_rate", "low", "high"])
+            rows.writerow(["decisions", "seconds", "players", "opponent", "win_rate", "low", "high"])
             for point in self.curve:
-                for opponent, rate in point.win_rates.items():
-                    rows.writerow(
-                        [point.decisions, f"{point.seconds:.1f}", opponent]
-                        + [f"{number:.4f}" for number in (rate.value, rate.low, rate.high)]
-                    )
+                for players, opponent, *rate in _rows(point):
+                    numbers = [f"{number:.4f}" for number in rate]
+                    rows.writerow([point.decisions, f"{point.seconds:.1f}", players, opponent, *numbers])
         temporary.replace(path)
+
+
+def _rows(point: CurvePoint) -> list[list[Any]]:
+    """The win rates of a point: player count, opponent, and the interval's three numbers."""
+    return [[*key, rate.value, rate.low, rate.high] for key, rate in point.win_rates.items()]
+
+
+class _Named(LearnedAgent):
+    """A policy under another name."""
+
+    def __init__(self, name: str, model: Model) -> None:
+        super().__init__(model)
+        self.name = name
+
+
+def _taken_apart(value: Any, path: str = "") -> tuple[Any, dict[str, Any]]:
+    """Nested data as a checkpoint holds it: plain data, and arrays by the path at which they stood."""
+    arrays: dict[str, Any] = {}
+    if isinstance(value, PastSelf):
+        value = value.network.state_dict()
+    if isinstance(value, th.Tensor):
+        value = value.detach().cpu().numpy()
+    if isinstance(value, bytes):
+        value = np.frombuffer(value, np.uint8)
+    if isinstance(value, np.ndarray):
+        return {"array": path}, {path: value}
+    if isinstance(value, Mapping):
+        plain: Any = {}
+        for key, part in value.items():
+            if key not in ("played", "param_groups"):  # these are made anew
+                plain[str(key)], found = _taken_apart(part, f"{path}/{key}")
+                arrays.update(found)
+        return plain, arrays
+    if isinstance(value, list | tuple):
+        plain = []
+        for number, part in enumerate(value):
+            own, found = _taken_apart(part, f"{path}/{number}")
+            plain.append(own)
+            arrays.update(found)
+        return plain, arrays
+    return value, arrays
+
+
+def _put_together(value: Any, arrays: dict[str, Any]) -> Any:
+    """What `_taken_apart` took apart."""
+    if isinstance(value, dict):
+        if list(value) == ["array"]:
+            return arrays[value["array"]]
+        return {key: _put_together(part, arrays) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_put_together(part, arrays) for part in value]
+    return value
+
+
+def layers_of(network: PolicyNetwork) -> Layers:
+    """The weights of `network` as a model has them."""
+    return [
+        (layer.weight.detach().cpu().numpy().T.copy(), layer.bias.detach().cpu().numpy().copy())
+        for layer in network.layers
+    ]
+
+
+def put_weights(network: PolicyNetwork, model: Model) -> None:
+    """Give `network` the weights of a saved model. Heads that the model doesn't have stay as they are."""
+    with th.no_grad():
+        for layer, (weight, bias) in zip(network.layers[:-1], model.layers[:-1], strict=True):
+            layer.weight.copy_(th.from_numpy(weight.T))
+            layer.bias.copy_(th.from_numpy(bias))
+        (weight, bias), start = model.layers[-1], 0
+        for name, size in zip(head_sizes(find_game(model.game)), network.sizes, strict=True):
+            if name in model.heads:
+                own = model.head(name)
+                network.heads.weight[start : start + size] = th.from_numpy(weight.T[own].copy())
+                network.heads.bias[start : start + size] = th.from_numpy(bias[own].copy())
+            start += size
 
 
 def model_to_start_from(path: str, options: TrainOptions) -> Model:
@@ -512,18 +587,19 @@ def model_to_start_from(path: str, options: TrainOptions) -> Model:
     Raises:
         ModelError: the model can't be used, or has another game or network.
     """
+    assert options.settings is not None
     model = load_model(path)
-    if model.game != options.game:
+    if model.game != find_game(options.game).name:
         raise ModelError(f"start_from: {path} is a model of the game {model.game!r}, not of {options.game!r}")
-    widths = tuple(weight.shape[1] for weight, _ in model.policy[:-1])
-    if widths != options.network:
-        raise ModelError(f"start_from: {path} has the network {widths}, training {options.network}")
+    widths = tuple(weight.shape[1] for weight, _ in model.layers[:-1])
+    if widths != options.settings.network:
+        raise ModelError(f"start_from: {path} has the network {widths}, training {options.settings.network}")
     return model
 
 
 def checkpoint_path(folder: Path) -> Path:
     """The path of a run's checkpoint."""
-    return folder / "checkpoint.pt"
+    return folder / "checkpoint.bin"
 
 
 def _first_line(error: Exception) -> str:
@@ -552,10 +628,14 @@ def draw_curve(curve: list[CurvePoint], path: Path) -> None:
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    decisions = [point.decisions / 1e6 for point in curve]
-    for opponent in BASELINES:
-        rates = [point.win_rates[opponent] for point in curve]
-        axes.plot(decisions, [rate.value for rate in rates], marker="o", markersize=3, label=f"against {opponent}")
+    keys = list(dict.fromkeys(key for point in curve for key in point.win_rates))
+    several = len({players for players, _ in keys}) > 1
+    for players, opponent in keys:
+        points = [point for point in curve if (players, opponent) in point.win_rates]
+        rates = [point.win_rates[players, opponent] for point in points]
+        decisions = [point.decisions / 1e6 for point in points]
+        label = f"{players} players, against {opponent}" if several else f"against {opponent}"
+        axes.plot(decisions, [rate.value for rate in rates], marker="o", markersize=3, label=label)
         axes.fill_between(decisions, [rate.low for rate in rates], [rate.high for rate in rates], alpha=0.2)
     axes.set(xlabel="decisions (millions)", ylabel="win rate, 95% interval", ylim=(0, 1.02))
     axes.grid(alpha=0.3)

@@ -20,6 +20,7 @@ from siberia_env.errors import missing_extra
 from siberia_env.sb3 import SelfPlayVecEnv
 from siberia_env.vector import Step, VectorEnv
 from siberia_env.view import BatchView, view_games
+from siberia_experiments.training.league import LEARNER
 
 try:
     import torch as th
@@ -261,9 +262,6 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         if action_masks is not None:
             logits = logits.masked_fill(th.as_tensor(action_masks) == 0, MASKED)
         return th.log_softmax(logits, dim=1), self.predict_values(obs)
-
-
-LEARNER = -1  #: the holder of a seat that the policy in training plays
 
 
 class SelfPlayPPO(MaskablePPO):

@@ -29,7 +29,23 @@ from siberia_env.board.components import (
     UNUSED_AREA,
     Components,
 )
-from siberia_env.board.state import CHOOSE_SIDE, State
+from siberia_env.board.state import (
+    CHOOSE_AREA,
+    CHOOSE_EXCHANGE,
+    CHOOSE_RESOURCE,
+    CHOOSE_SIDE,
+    DISCARD,
+    MOVE_FROM,
+    MOVE_TO,
+    NUM_PHASES,
+    PLACE,
+    PUT_WILDCARD,
+    RECALL_PAWN,
+    TAKE_PAWN,
+    TAKE_TILE,
+    TURN,
+    State,
+)
 from siberia_env.common.components import NUM_RESOURCES, RESOURCES
 
 #: B23: the counters that can lie at each action, as (action, kind): its own, and managers (B16).
@@ -68,6 +84,31 @@ DISCARD_COUNTER = TILE + NUM_PANEL_ACTIONS  #: `discard <action> <counter>`, in 
 NUM_ACTIONS = DISCARD_COUNTER + NUM_LYING
 
 NUM_PAWN_PLACES = EXCHANGE - PAWN_RESERVE
+
+#: The numbers that each decision (a phase of the state) chooses among, as ranges: the first number, and the one after
+#: the last. The mask, the check and the rules' verbs all go by these.
+DECISIONS: dict[int, tuple[tuple[int, int], ...]] = {
+    CHOOSE_SIDE: ((SIDE, PLACE_RESEARCH),),
+    PLACE: ((PLACE_RESEARCH, PASS),),
+    TURN: ((PASS, RESOURCE),),
+    CHOOSE_RESOURCE: ((RESOURCE, AREA),),
+    CHOOSE_AREA: ((AREA, WILDCARD),),
+    PUT_WILDCARD: ((WILDCARD, FROM),),
+    MOVE_FROM: ((FROM, TO), (STOP, PAWN_RESERVE)),
+    MOVE_TO: ((TO, STOP),),
+    TAKE_PAWN: ((PAWN_RESERVE, EXCHANGE), (CARD, TILE)),
+    CHOOSE_EXCHANGE: ((EXCHANGE, CARD),),
+    RECALL_PAWN: ((PAWN_RESERVE, EXCHANGE),),
+    TAKE_TILE: ((TILE, DISCARD_COUNTER),),
+    DISCARD: ((DISCARD_COUNTER, NUM_ACTIONS),),
+}
+MOST_RANGES = max(len(ranges) for ranges in DECISIONS.values())
+#: The same for kernels, by phase; all other ranges are empty.
+RANGE_START = np.zeros((NUM_PHASES, MOST_RANGES), np.int16)
+RANGE_STOP = np.zeros((NUM_PHASES, MOST_RANGES), np.int16)
+for _phase, _ranges in DECISIONS.items():
+    for _number, (_start, _stop) in enumerate(_ranges):
+        RANGE_START[_phase, _number], RANGE_STOP[_phase, _number] = _start, _stop
 
 
 def choices(components: Components, sides: Sequence[int] | None = None) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -14,6 +14,7 @@ from siberia_env.board.rules import (
     into_bag,
     may_place,
     plan_counter,
+    take_back,
 )
 from siberia_env.board.state import (
     AT_RESEARCH,
@@ -37,6 +38,21 @@ def counters_placed(ruleset: Ruleset, state: State, player: int) -> int:
     if own == turn:
         return int(state.placed)
     return COUNTERS_DRAWN if own < turn else 0
+
+
+@kernel
+def secret_decisions(ruleset: Ruleset, state: State, player: int) -> int:
+    """B11: how many counters `player` has placed that the others have not seen yet."""
+    return counters_placed(ruleset, state, player) if state.phase == PLACE else 0
+
+
+@kernel
+def reopen(ruleset: Ruleset, state: State, player: int, count: int) -> None:
+    """B11: give `player` the turn to place, after the first `count` counters; the later ones are taken back."""
+    for index in range(count, COUNTERS_DRAWN):
+        take_back(state, player, index)
+    state.player = player
+    state.placed = count
 
 
 @kernel
@@ -91,4 +107,11 @@ def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> 
     state.generator = sample_stream(generator)
     if state.phase == PLACE:
         draw_others_anew(ruleset, state, player)
+    shuffle_tiles_anew(ruleset, state)
+
+
+@kernel
+def redraw(ruleset: Ruleset, state: State, generator: Any) -> None:
+    """Shuffle again what nobody has seen, the stack of investment tiles. Counters that were drawn stay as they are."""
+    state.generator = sample_stream(generator)
     shuffle_tiles_anew(ruleset, state)

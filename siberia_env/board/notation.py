@@ -1,7 +1,7 @@
 """Writes and reads the chance events of the board game's records: cubes, tiles, sides and counters drawn.
 
 When a game is recorded, `events` tells what happened between two states. When it is replayed, `outcome` turns the
-lines of the record into the outcome that `force` needs. The reader and writer of records (`siberia_env.record`) use
+lines of the record into the outcome that `force` needs. The reader and writer of records (`siberia_env.records`) use
 only the functions of `siberia_env.common.notation.Chronicle`.
 
 A counter is written `<resource>/<person>` or `manager`, an investment tile by its action, a cube by its resource.

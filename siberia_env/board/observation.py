@@ -65,16 +65,7 @@ from siberia_env.board.state import (
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.common.observation import PLAYER_COUNTS, scaled, seat_of, seated
 from siberia_env.core.jit import kernel, kernel_part, stack_array
-from siberia_env.core.simd import (
-    add_bits,
-    copy_row,
-    count_members,
-    exceed_row,
-    join_sets,
-    multiply_row,
-    spread_bits,
-    subtract_row,
-)
+from siberia_env.core.simd import add_bits, copy_row, count_members, exceed_row, join_sets
 from siberia_env.game import MAX_PLAYERS, Block, block_offsets, block_scales
 
 # With the box's own tables only two quantities can exceed their unit: `empty_reserves`, of which three end the game,
@@ -309,10 +300,10 @@ def _map(state: State, player: int, quantities: Any) -> None:
     """Cubes by area, how far the areas are from the observer's workers, and what could be placed where these stand."""
     near, is_open = int(state.presence[player]), int(state.open)
     for resource in range(NUM_RESOURCES):
-        spread_bits(quantities, AT.cubes + resource * MOST_AREAS, int(state.lying[resource]), MOST_AREAS)
+        add_bits(quantities, AT.cubes + resource * MOST_AREAS, int(state.lying[resource]), MOST_AREAS)
         quantities[AT.sites + resource] = size_of(may_lie(state, resource) & near)
     copy_row(quantities, AT.reserve, state.reserve, NUM_RESOURCES)
-    spread_bits(quantities, AT.distance, is_open & ~near, MOST_AREAS)  # one for each number of steps that is too small
+    add_bits(quantities, AT.distance, is_open & ~near, MOST_AREAS)  # one for each number of steps that is too small
     from_start = int(state.steps[VLADIVOSTOK]) * (state.workers[player, VLADIVOSTOK] > 0)
     for steps in range(STEPS):
         near |= join_sets(state.steps, near, MOST_AREAS) | from_start
@@ -330,16 +321,18 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
         other, present = seated(player, seat, players), seat < players
         index, presence = seat * NUM_RESOURCES, int(state.presence[other])
         count_members(quantities, AT.yield_ + index, state.lying, presence, NUM_RESOURCES)
-        count_members(quantities, AT.sale + index, state.lying, presence, NUM_RESOURCES)
-        multiply_row(quantities, AT.sale + index, state.best_price[other], NUM_RESOURCES)
         copy_row(quantities, AT.best_price + index, state.best_price[other], NUM_RESOURCES)
+        count_members(quantities, AT.sale + index, state.lying, presence, NUM_RESOURCES)
+        for resource in range(NUM_RESOURCES):
+            quantities[AT.sale + index + resource] *= int(state.best_price[other, resource])
         copy_row(quantities, AT.workers + seat * NUM_PLACES, state.workers[other], NUM_PLACES)
         copy_row(quantities, AT.salesmen + seat * NUM_EXCHANGES, state.salesmen[other], NUM_EXCHANGES)
         index = seat * NUM_PANEL_ACTIONS
         copy_row(quantities, AT.tiles + index, state.tiles[other], NUM_PANEL_ACTIONS)
         copy_row(quantities, AT.needs + index, SPACES_AT_SEAT[int(present)], NUM_PANEL_ACTIONS)
-        subtract_row(quantities, AT.needs + index, state.tiles[other], NUM_PANEL_ACTIONS)
-        subtract_row(quantities, AT.needs + index, state.covered[other], NUM_PANEL_ACTIONS)
+        # No action has more tiles and counters than spaces, so what exceeds them is the difference.
+        exceed_row(quantities, AT.needs + index, state.tiles[other], NUM_PANEL_ACTIONS)
+        exceed_row(quantities, AT.needs + index, state.covered[other], NUM_PANEL_ACTIONS)
         copy_row(quantities, AT.research + seat * RESEARCH_COLUMNS, state.research[other], RESEARCH_COLUMNS)
         quantities[AT.pawns + seat] = state.pawns[other]
         quantities[AT.surplus + seat] = state.counters[other]
@@ -381,7 +374,7 @@ def _new_counters(state: State, player: int, quantities: Any) -> None:
     for other in range(MAX_PLAYERS):
         for index in range(COUNTERS_DRAWN):
             quantities[int(UNSEEN_PLACE[1 + int(state.drawn[other, index])])] += other != player
-    subtract_row(quantities, AT.needs, state.planned[player], NUM_PANEL_ACTIONS)
+    exceed_row(quantities, AT.needs, state.planned[player], NUM_PANEL_ACTIONS)
     placed = 0
     for index in range(COUNTERS_DRAWN):
         kind, where = int(state.drawn[player, index]), int(state.plan[player, index])

@@ -378,7 +378,7 @@ def _turn(ruleset: Ruleset, state: State, components: Components, names: tuple[s
     """Say whose decision it is, and what is being decided."""
     if state.phase == OVER:
         scores = [int(state.money[player]) for player in range(ruleset.num_players)]
-        return game_over(int(state.rounds), "round", scores, bool(state.truncated))
+        return game_over(int(state.rounds), "round", scores, bool(state.hit_limit))
     round_number = f"Round {int(state.rounds) + 1} of at most {int(ruleset.max_rounds)}"
     return f"{round_number}: {seat_name(int(state.player))} {_decision(state, components, names, viewer)}."
 

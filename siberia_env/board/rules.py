@@ -122,7 +122,7 @@ def open_box(ruleset: Ruleset, state: State) -> None:
     state.resource = NOTHING
     state.origin = NOTHING
     state.steps_left = 0
-    state.truncated = 0
+    state.hit_limit = 0
     state.rounds = 0
     state.phase = SETUP
 
@@ -297,10 +297,15 @@ def resource_action(kind: int) -> int:
 
 
 @kernel
+def spaces_taken(state: State, player: int, action: int) -> int:
+    """How many spaces of the action are covered, by a counter or by an investment tile."""
+    return int(state.covered[player, action]) + int(state.tiles[player, action])
+
+
+@kernel
 def has_room(state: State, player: int, action: int) -> bool:
     """B12: whether the action still has a space without a counter, a tile or a counter that the player plans there."""
-    taken = int(state.covered[player, action]) + int(state.tiles[player, action]) + int(state.planned[player, action])
-    return taken < SPACES
+    return spaces_taken(state, player, action) + int(state.planned[player, action]) < SPACES
 
 
 @kernel
@@ -323,6 +328,17 @@ def plan_counter(state: State, player: int, index: int, where: int) -> None:
         state.planned[player, person_action(kind)] += 1
     elif where == AT_RESOURCE:
         state.planned[player, resource_action(kind)] += 1
+
+
+@kernel
+def take_back(state: State, player: int, index: int) -> None:
+    """Leave open again where a drawn counter goes."""
+    kind, where = int(state.drawn[player, index]), int(state.plan[player, index])
+    if where == AT_PERSON:
+        state.planned[player, person_action(kind)] -= 1
+    elif where == AT_RESOURCE:
+        state.planned[player, resource_action(kind)] -= 1
+    state.plan[player, index] = NOT_PLACED
 
 
 @kernel
@@ -427,7 +443,7 @@ def pass_turn(ruleset: Ruleset, state: State) -> None:
 @kernel
 def can_act(state: State, player: int, action: int) -> bool:
     """B14: an action is possible when both its spaces are covered, at most one of them by a tile."""
-    return int(state.covered[player, action]) + int(state.tiles[player, action]) == SPACES
+    return spaces_taken(state, player, action) == SPACES
 
 
 @kernel
@@ -528,7 +544,7 @@ def discover(ruleset: Ruleset, state: State, area: int) -> None:
 @kernel
 def may_put_wildcard(state: State, player: int, action: int) -> bool:
     """B16: a wildcard may go onto an uncovered space of any other action."""
-    return action != MANAGER and int(state.covered[player, action]) + int(state.tiles[player, action]) < SPACES
+    return action != MANAGER and spaces_taken(state, player, action) < SPACES
 
 
 @kernel
@@ -854,7 +870,7 @@ def end_round(ruleset: Ruleset, state: State) -> None:
     if end_is_due(ruleset, state):
         state.phase = OVER
     elif state.rounds >= ruleset.max_rounds:
-        state.truncated = 1
+        state.hit_limit = 1
         state.phase = OVER
     else:
         state.start = next_seat(ruleset, int(state.start))

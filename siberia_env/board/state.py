@@ -49,6 +49,7 @@ Ruleset: TypeAlias = Any
     OVER,
 ) = range(16)
 NUM_DECISIONS = DRAW
+NUM_PHASES = OVER + 1
 
 # Where a counter of a plan goes (B12).
 NOT_PLACED, AT_RESEARCH, AT_PERSON, AT_RESOURCE = range(4)
@@ -80,7 +81,7 @@ STATE = np.dtype(
                 ("resource", "i1"),  # B15: resource of the cube to be placed; NOTHING
                 ("origin", "i1"),  # B17, B18: where the chosen pawn stands, counted from actions.PAWN_RESERVE
                 ("steps_left", "i1"),  # B17: steps left to the logistician
-                ("truncated", "i1"),  # B24: 1 if the round limit ended the game
+                ("hit_limit", "i1"),  # B24: 1 if the round limit ended the game
                 ("exhausted", "i1"),  # running: number of exhausted areas
                 ("bag_size", "i1"),  # running
                 ("tile_stack_size", "i1"),

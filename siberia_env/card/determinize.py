@@ -22,12 +22,12 @@ pile. Two remedies correct that:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from siberia_env.card.components import ACTION_CARDS, NUM_KINDS, NUM_PERSONS, RESOURCE_CARDS, ROW_SLOTS
-from siberia_env.card.rules import can_go_on, know_held_cards, may_reveal, see_payment, shows, symbol_of
+from siberia_env.card.rules import can_go_on, held_by_others, know_held_cards, may_reveal, see_payment, shows, symbol_of
 from siberia_env.card.state import PAYING, Ruleset, State
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.core.jit import kernel, stack_array
@@ -49,6 +49,21 @@ NO_PLACE = -1
 IMPOSSIBLE, LOOSE, STRICT = range(3)
 
 
+class Cards(NamedTuple):
+    """Cards that a player can't place, by kind."""
+
+    old: Any  #: int64 [15]: those that the others held together at the last reshuffle
+    new: Any  #: int64 [15]: those that the others have drawn since, or that are still in the stack
+
+
+class Hands(NamedTuple):
+    """The others' hands as places, while they are dealt again."""
+
+    held: Any  #: int64 [4]: how many cards each player held at the last reshuffle, the number of the old places
+    places: Any  #: int64 [240]: the kind at each place
+    used: Any  #: int64 [4]: each player's set of places whose cards have been paid
+
+
 @kernel
 def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> None:
     """Deal again what `player` can't know (C18), consistent with what it knows. The state gets a new generator.
@@ -61,27 +76,35 @@ def determinize(ruleset: Ruleset, state: State, player: int, generator: Any) -> 
     lay_resources_again(ruleset, state)
 
 
+@kernel
+def redraw(ruleset: Ruleset, state: State, generator: Any) -> None:
+    """Shuffle again what lies face down for everybody: the action stack, and resource cards. Hands stay as they are."""
+    state.generator = sample_stream(generator)
+    shuffle(state, state.action_stack, int(state.action_stack_size))
+    lay_resources_again(ruleset, state)
+
+
 # ---------------------------------------------------------------- action cards
 
 
 @kernel
 def deal_hands_again(ruleset: Ruleset, state: State, player: int) -> None:
     """Draw the others' hands and the order of the stack from the cards that `player` can't place."""
-    old, new = stack_array(NUM_KINDS, np.int64), stack_array(NUM_KINDS, np.int64)
-    old_hand, used = stack_array(MAX_PLAYERS, np.int64), stack_array(MAX_PLAYERS, np.int64)
-    places = stack_array(PLACES, np.int64)
-    count_unknown(ruleset, state, player, old, new, old_hand)
+    held, used = stack_array(MAX_PLAYERS, np.int64), stack_array(MAX_PLAYERS, np.int64)
+    cards = Cards(stack_array(NUM_KINDS, np.int64), stack_array(NUM_KINDS, np.int64))
+    hands = Hands(held, stack_array(PLACES, np.int64), used)
+    count_unknown(ruleset, state, player, cards, hands)
 
     tries, choices, quality = 0, 0, IMPOSSIBLE
     while quality == IMPOSSIBLE or (quality == LOOSE and tries < STRICT_TRIES):
-        quality, choices = deal_places(state, player, old, new, old_hand, places, used)
+        quality, choices = deal_places(state, player, cards, hands)
         tries += 1
     if quality == LOOSE or choices > 0:
-        improve(state, player, old_hand, places, used)
+        improve(state, player, hands)
     shuffle(state, state.action_stack, int(state.action_stack_size))
     for other in range(ruleset.num_players):
         if other != player:
-            take_up_hand(state, other, int(old_hand[other]), places, int(used[other]))
+            take_up_hand(state, other, hands)
     know_held_cards(ruleset, state)
     for index in range(state.discard_size):
         code = int(state.pile[index])
@@ -89,49 +112,40 @@ def deal_hands_again(ruleset: Ruleset, state: State, player: int) -> None:
 
 
 @kernel
-def count_unknown(ruleset: Ruleset, state: State, player: int, old: Any, new: Any, old_hand: Any) -> None:
-    """Write what `player` knows of the cards it can't place, as they were at the last reshuffle.
-
-    `old` [15] gets the cards that the others held together, by kind. `old_hand` [4] gets how many each of them held.
-    `new` [15] gets the cards, by kind, that the others have drawn from the stack since, or that are still in it.
-    """
+def count_unknown(ruleset: Ruleset, state: State, player: int, cards: Any, hands: Any) -> None:
+    """Write what `player` knows of the cards it can't place into `cards` and `hands.held`."""
+    old, new = cards.old, cards.new
     for kind in range(NUM_KINDS):
-        held = -int(state.held[player, kind])
-        for other in range(MAX_PLAYERS):
-            held += int(state.held[other, kind])
-        old[kind] = held
-        new[kind] = int(ruleset.action_cards[kind]) - held - int(state.hand[player, kind])
+        old[kind] = held_by_others(state, player, kind)
+        new[kind] = int(ruleset.action_cards[kind]) - int(old[kind]) - int(state.hand[player, kind])
     for index in range(state.discard_size):
         code = int(state.pile[index])
         if code // NUM_KINDS == player:
             new[code % NUM_KINDS] -= 1
     for other in range(MAX_PLAYERS):
-        old_hand[other] = 0
+        hands.held[other] = 0
         if other != player:
             for kind in range(NUM_KINDS):
-                old_hand[other] += int(state.held[other, kind])
+                hands.held[other] += int(state.held[other, kind])
 
 
 @kernel
-def deal_places(
-    state: State, player: int, old: Any, new: Any, old_hand: Any, places: Any, used: Any
-) -> tuple[int, int]:
-    """Fill the others' places and the stack once. The stack is not shuffled yet.
-
-    `places` [240] gets the kind at each place, `used` [4] each player's set of places whose cards have been paid.
+def deal_places(state: State, player: int, cards: Any, hands: Any) -> tuple[int, int]:
+    """Fill the others' places and the stack once with `cards`. The stack is not shuffled yet.
 
     Returns:
         Whether the deal is `IMPOSSIBLE`, `LOOSE` or `STRICT`, and for how many payments there was a choice between an
         old card and a new one.
     """
+    old_hand, places, used = hands.held, hands.places, hands.used
     old_left, new_left = stack_array(NUM_KINDS, np.int64), stack_array(NUM_KINDS, np.int64)
     old_places = stack_array(MAX_PLAYERS, np.int64)  # of each hand: old places not used yet
     youngest = stack_array(PILE_CODES, np.int64)  # 1 + the last place of a hand that paid a card of a kind; 0: none
     olds, news = 0, 0
     for kind in range(NUM_KINDS):
-        old_left[kind], new_left[kind] = old[kind], new[kind]
-        olds += int(old[kind])
-        news += int(new[kind])
+        old_left[kind], new_left[kind] = cards.old[kind], cards.new[kind]
+        olds += int(cards.old[kind])
+        news += int(cards.new[kind])
     for other in range(MAX_PLAYERS):
         old_places[other], used[other] = old_hand[other], 0
     for code in range(PILE_CODES):
@@ -171,22 +185,24 @@ def deal_places(
         olds -= is_old
         new_left[kind] -= not is_old
         news -= not is_old
-    rest = deal_rest(state, player, old_left, new_left, old_hand, places, used, youngest)
+    rest = deal_rest(state, player, Cards(old_left, new_left), hands, youngest)
     return min(quality, rest), choices
 
 
 @kernel
-def deal_rest(
-    state: State, player: int, old_left: Any, new_left: Any, old_hand: Any, places: Any, used: Any, youngest: Any
-) -> int:
-    """Deal the unpaid cards to the other places and the stack, at random. Return how good the deal is."""
+def deal_rest(state: State, player: int, left: Any, hands: Any, youngest: Any) -> int:
+    """Deal the unpaid `Cards` that are left to the other places and the stack, at random. Return how good the deal is.
+
+    `youngest` comes from `deal_places`.
+    """
+    places, used = hands.places, hands.used
     old_cards = stack_array(ACTION_CARDS, np.int64)
     olds, size = 0, 0
     for kind in range(NUM_KINDS):
-        for _ in range(old_left[kind]):
+        for _ in range(left.old[kind]):
             old_cards[olds] = kind
             olds += 1
-        for _ in range(new_left[kind]):
+        for _ in range(left.new[kind]):
             state.action_stack[size] = kind
             size += 1
     state.action_stack[size:ACTION_CARDS] = 0
@@ -196,7 +212,7 @@ def deal_rest(
     for other in range(MAX_PLAYERS):
         if other == player:
             continue
-        held = int(old_hand[other])
+        held = int(hands.held[other])
         for place in range(held + int(state.drawn[other])):
             if (int(used[other]) >> place) & 1:
                 continue
@@ -230,8 +246,9 @@ def payment_can_go_on(state: State, showing: int) -> bool:
 
 
 @kernel
-def take_up_hand(state: State, player: int, held: int, places: Any, used: int) -> None:
+def take_up_hand(state: State, player: int, hands: Any) -> None:
     """Rebuild the hand of `player`, its symbols and the cards it held at the last reshuffle, from its places."""
+    held, places, used = int(hands.held[player]), hands.places, int(hands.used[player])
     state.hand[player, :] = 0
     state.held[player, :] = 0
     state.symbols[player, :] = 0
@@ -248,18 +265,19 @@ def take_up_hand(state: State, player: int, held: int, places: Any, used: int) -
 
 
 @kernel
-def improve(state: State, player: int, old_hand: Any, places: Any, used: Any) -> None:
+def improve(state: State, player: int, hands: Any) -> None:
     """Move a deal towards the target: `SWEEPS` times, offer each unused place the card of another place.
 
     The weight of a deal is one over the number of ways to explain the pile. That number is the product, over all
     payments, of how many cards could have been used for the payment. Each sweep begins with a random one of those ways.
     """
+    old_hand, places, used = hands.held, hands.places, hands.used
     ways = stack_array(ACTION_CARDS, np.int64)  # for each card on the pile: how many cards in hand it could have been
     free = stack_array(PLACES, np.int64)  # places that no payment has used: the old ones, then the new ones
-    count_ways(state, player, old_hand, places, ways)
+    count_ways(state, player, hands, ways)
     symbol = symbol_of(int(state.chosen))
     for _ in range(SWEEPS):
-        explain_pile(state, player, old_hand, places, used, ways)
+        explain_pile(state, player, hands, ways)
         olds, end, showing = 0, 0, 0
         for new in range(2):
             for other in range(MAX_PLAYERS):
@@ -279,8 +297,7 @@ def improve(state: State, player: int, old_hand: Any, places: Any, used: Any) ->
             partner = begin + draw_below(state, size)
             showing = offer(
                 state,
-                old_hand,
-                places,
+                hands,
                 ways,
                 int(free[index]),
                 int(free[partner]) if partner < end else NO_PLACE,
@@ -290,12 +307,13 @@ def improve(state: State, player: int, old_hand: Any, places: Any, used: Any) ->
 
 
 @kernel
-def offer(state: State, old_hand: Any, places: Any, ways: Any, mine: int, other: int, depth: int, showing: int) -> int:
+def offer(state: State, hands: Any, ways: Any, mine: int, other: int, depth: int, showing: int) -> int:
     """Swap the card at place `mine` with that of place `other`, or with that at `depth` in the stack, if chance allows.
 
     Returns:
         How many cards of the payment's symbol the player on turn has afterwards; `showing` is the number before.
     """
+    places = hands.places
     kind = int(places[mine])
     offered = int(state.action_stack[depth]) if other == NO_PLACE else int(places[other])
     if kind == offered:
@@ -314,15 +332,15 @@ def offer(state: State, old_hand: Any, places: Any, ways: Any, mine: int, other:
         code = int(state.pile[index])
         ratio *= ways[index] / (
             ways[index]
-            + more_ways(state, old_hand, index, code, hand, place, kind, offered)
-            + more_ways(state, old_hand, index, code, other_hand, other_place, offered, kind)
+            + more_ways(state, hands, index, code, hand, place, kind, offered)
+            + more_ways(state, hands, index, code, other_hand, other_place, offered, kind)
         )
     if draw_below(state, ODDS) >= ratio * ODDS:
         return showing
     for index in range(state.discard_size):
         code = int(state.pile[index])
-        ways[index] += more_ways(state, old_hand, index, code, hand, place, kind, offered)
-        ways[index] += more_ways(state, old_hand, index, code, other_hand, other_place, offered, kind)
+        ways[index] += more_ways(state, hands, index, code, hand, place, kind, offered)
+        ways[index] += more_ways(state, hands, index, code, other_hand, other_place, offered, kind)
     places[mine] = offered
     if other == NO_PLACE:
         state.action_stack[depth] = kind
@@ -332,17 +350,15 @@ def offer(state: State, old_hand: Any, places: Any, ways: Any, mine: int, other:
 
 
 @kernel
-def more_ways(
-    state: State, old_hand: Any, index: int, code: int, hand: int, place: int, kind: int, offered: int
-) -> int:
+def more_ways(state: State, hands: Any, index: int, code: int, hand: int, place: int, kind: int, offered: int) -> int:
     """How many ways to explain payment `index` are added when the card at a place changes from `kind` to `offered`."""
-    if code // NUM_KINDS != hand or place >= old_hand[hand] + state.pile_drawn[index]:
+    if code // NUM_KINDS != hand or place >= hands.held[hand] + state.pile_drawn[index]:
         return 0
     return (code % NUM_KINDS == offered) - (code % NUM_KINDS == kind)
 
 
 @kernel
-def count_ways(state: State, player: int, old_hand: Any, places: Any, ways: Any) -> None:
+def count_ways(state: State, player: int, hands: Any, ways: Any) -> None:
     """Count the ways to explain each payment of another player, into `ways` [60].
 
     Each card of the kind that was then in the payer's hand is one way.
@@ -353,16 +369,17 @@ def count_ways(state: State, player: int, old_hand: Any, places: Any, ways: Any)
         ways[index] = 1
         if other != player:
             count = 0
-            for place in range(int(old_hand[other]) + int(state.pile_drawn[index])):
-                count += places[other * ACTION_CARDS + place] == code % NUM_KINDS
+            for place in range(int(hands.held[other]) + int(state.pile_drawn[index])):
+                count += hands.places[other * ACTION_CARDS + place] == code % NUM_KINDS
             for earlier in range(index):
                 count -= state.pile[earlier] == code
             ways[index] = count
 
 
 @kernel
-def explain_pile(state: State, player: int, old_hand: Any, places: Any, used: Any, ways: Any) -> None:
+def explain_pile(state: State, player: int, hands: Any, ways: Any) -> None:
     """Choose anew which place each payment of the others used. All explanations of the pile are equally likely."""
+    places, used = hands.places, hands.used
     for other in range(MAX_PLAYERS):
         used[other] = 0
     for index in range(state.discard_size):

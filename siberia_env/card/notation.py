@@ -2,7 +2,7 @@
 
 When a game is recorded, `due_events` and `events` tell what happened between two states. When it is replayed,
 `outcome` turns the lines of the record into the order of cards that `force` needs. The reader and writer of
-records (`siberia_env.record`) use only the functions of `siberia_env.common.notation.Chronicle`.
+records (`siberia_env.records`) use only the functions of `siberia_env.common.notation.Chronicle`.
 
 A resource card is written `<resource> <dollars>`, an action card `<resource>/<person>`. Two resource cards of
 equal resource and value look the same in a record, so a replay may swap their numbers. No rule, observation or

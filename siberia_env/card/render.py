@@ -149,7 +149,7 @@ def _turn(ruleset: Ruleset, state: State) -> str:
     turn, most = int(state.turn), int(ruleset.max_turns)
     if state.phase == OVER:
         scores = [int(state.score[player]) for player in range(ruleset.num_players)]
-        return game_over(turn, "turn", scores, bool(state.truncated))
+        return game_over(turn, "turn", scores, bool(state.hit_limit))
     told = f"Turn {turn + 1} of at most {most}: {seat_name(int(state.player))} {_decision(state)}."
     if state.turns_to_end > 0:
         told += f" The end is in sight: {counted(int(state.turns_to_end), 'turn')} to go, this one included."

@@ -88,7 +88,7 @@ def open_box(ruleset: Ruleset, state: State) -> None:
     state.payment = NOT_PAYING
     state.draws_left = 0
     state.turns_to_end = 0
-    state.truncated = 0
+    state.hit_limit = 0
     state.phase = SETUP
 
 
@@ -251,12 +251,18 @@ def remember_hands(ruleset: Ruleset, state: State) -> None:
 @kernel
 def know_held_cards(ruleset: Ruleset, state: State) -> None:
     """C18: each player knows the cards that the others held together at the last reshuffle."""
-    for kind in range(NUM_KINDS):
-        together = 0
-        for player in range(ruleset.num_players):
-            together += int(state.held[player, kind])
-        for player in range(ruleset.num_players):
-            state.known[player, kind] = together - int(state.held[player, kind])
+    for player in range(ruleset.num_players):
+        for kind in range(NUM_KINDS):
+            state.known[player, kind] = held_by_others(state, player, kind)
+
+
+@kernel
+def held_by_others(state: State, player: int, kind: int) -> int:
+    """C18: how many cards of `kind` the others held together at the last reshuffle."""
+    held = -int(state.held[player, kind])
+    for other in range(MAX_PLAYERS):
+        held += int(state.held[other, kind])
+    return held
 
 
 @kernel
@@ -345,6 +351,12 @@ def on_offer(ruleset: Ruleset, state: State, player: int, card_action: int) -> b
     if action < HIRE_INVESTOR:
         return salesman_on_offer(state, action - HIRE_SALESMAN)
     return investor_on_offer(state, action - HIRE_INVESTOR)
+
+
+@kernel
+def may_choose(ruleset: Ruleset, state: State, player: int, card_action: int) -> bool:
+    """C10, C11, C13: the player may choose an action that is on offer, if their hand can pay for its symbol."""
+    return can_pay(state, player, symbol_of(card_action)) & on_offer(ruleset, state, player, card_action)
 
 
 @kernel
@@ -546,7 +558,7 @@ def end_turn(ruleset: Ruleset, state: State) -> None:
             state.phase = OVER
             return
     if state.turn >= ruleset.max_turns:
-        state.truncated = 1
+        state.hit_limit = 1
         state.phase = OVER
         return
     state.player = (int(state.player) + 1) % ruleset.num_players  # C6

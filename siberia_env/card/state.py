@@ -50,7 +50,7 @@ STATE = np.dtype(
                 ("payment", "i1"),  # NOT_PAYING .. LAST_OF_TWO
                 ("draws_left", "i1"),  # cards still to be drawn after the shuffle that is due
                 ("turns_to_end", "i1"),  # C15: this turn and those after it; 0 while the end is not in sight
-                ("truncated", "i1"),  # C17: 1 if the turn limit ended the game
+                ("hit_limit", "i1"),  # C17: 1 if the turn limit ended the game
                 ("face_down", "i1"),  # running: face-down cards in the row
                 ("workers_left", "i1"),  # in the supply
                 ("action_stack_size", "i1"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from siberia_env import files
 from siberia_env.errors import ConfigurationError
 
 RESOURCES = ("gas", "charcoal", "oil", "gold", "diamond")  #: C1, B1
@@ -15,6 +15,7 @@ NUM_RESOURCES = len(RESOURCES)
 COLOURS = dict(zip(RESOURCES, ("cyan", "magenta", "green", "yellow", "bright_blue"), strict=True))  #: in terminals
 DEFAULT_SALESMAN_VALUES = dict(zip(RESOURCES, (4, 5, 6, 7, 8), strict=True))  #: C4, B25: thousands
 DOLLARS = 1000  #: a thousand: dollars in the unit of money of states, rulesets, observations and scores
+LARGEST = 2**20  #: bytes of a component file; those of the box take some thousands
 MAX_VALUE = 99  #: largest value of a card, salesman or price that a component file may give, thousands
 
 Source: TypeAlias = Literal["rulebook", "review", "assumed"]  #: C5, B7: where a component table comes from
@@ -73,8 +74,8 @@ def read_json(source: str | Path) -> Any:
         ConfigurationError: the file can't be read, or is not JSON.
     """
     try:
-        return json.loads(Path(source).read_text(encoding="utf-8"))
+        return files.read_json(files.read_bytes(source, LARGEST))
     except OSError as error:
         raise ConfigurationError(f"components: can't read {source}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # the second: brackets nested a thousand deep
+    except ValueError as error:
         raise ConfigurationError(f"components: {source} is not JSON: {error}") from error

@@ -1,7 +1,7 @@
 """What a game tells of chance in its records: the interface of a chronicle, and what the chronicles share.
 
 Each game has a chronicle, a module with the functions of `Chronicle` (`Game.chronicle`): it names the chance
-outcomes of a game and makes outcomes of names again. `siberia_env.record` writes and reads records with it.
+outcomes of a game and makes outcomes of names again. `siberia_env.records` writes and reads records with it.
 """
 
 from __future__ import annotations

@@ -49,10 +49,10 @@ def inventory(counts: Iterable[int], names: Sequence[str]) -> str:
     return ", ".join(things) if things else "none"
 
 
-def game_over(played: int, word: str, scores: Sequence[int], truncated: bool) -> str:
+def game_over(played: int, word: str, scores: Sequence[int], hit_limit: bool) -> str:
     """The sentence about a finished game: so many rounds or turns (`word`), and who has won it."""
     winners = [seat_name(player) for player, score in enumerate(scores) if score == max(scores)]
-    why = f" (the {word} limit)" if truncated else ""
+    why = f" (the {word} limit)" if hit_limit else ""
     return f"The game is over after {counted(played, word)}{why}; won by {' and '.join(winners)}."
 
 

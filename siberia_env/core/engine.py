@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from siberia_env.core.jit import borrowed, kernel, kernel_part
-from siberia_env.core.rng import advance, mix, scale, scramble
+from siberia_env.core.rewards import reward_of, winner_flags
+from siberia_env.core.rng import advance, derive, scale, scramble
 from siberia_env.core.simd import count_ones
-from siberia_env.errors import ConfigurationError
 from siberia_env.game import (
     MAX_PLAYERS,
     apply,
@@ -21,10 +21,10 @@ from siberia_env.game import (
     deal,
     determinize,
     force,
+    has_hit_limit,
     is_chance,
     is_legal,
     is_over,
-    is_truncated,
     legal,
     observe,
     observe_hidden,
@@ -39,11 +39,6 @@ FINISHED = -2  #: what `step_at` returns when the action ended the game
 CHANCE = -1  #: what `turn_at` returns where a chance outcome is due, as in OpenSpiel
 TERMINAL = -4  #: what `turn_at` returns when the game is over, as in OpenSpiel
 
-# Rewards, by number: WIN, MARGIN, SCORE (see `reward_of`).
-REWARDS = ("win", "margin", "score")
-WIN, MARGIN, SCORE = range(3)
-MARGIN_UNIT = 10.0  # points: in both games of the suite a margin of 1 is 10 000 dollars
-
 BLOCK = 16  #: how many actions of a mask random play counts at once
 
 # ---------------------------------------------------------------- one game
@@ -52,7 +47,7 @@ BLOCK = 16  #: how many actions of a mask random play counts at once
 @kernel
 def deal_at(rulesets: Any, states: Any, i: int, seed: Any, slot: int, episode: int) -> None:
     """Deal game `episode` of `slot` under `seed` (uint64) into `states[i]`."""
-    deal(rulesets[0], states[i], mix(seed, slot, episode))
+    deal(rulesets[0], states[i], derive(seed, slot, episode))
 
 
 @kernel_part
@@ -136,9 +131,9 @@ def is_over_at(rulesets: Any, states: Any, i: int) -> bool:
 
 
 @kernel
-def is_truncated_at(rulesets: Any, states: Any, i: int) -> bool:
+def has_hit_limit_at(rulesets: Any, states: Any, i: int) -> bool:
     """Whether the limit of turns or rounds ended the game in `states[i]`."""
-    return is_truncated(rulesets[0], states[i])
+    return has_hit_limit(rulesets[0], states[i])
 
 
 @kernel
@@ -175,56 +170,6 @@ def scores_at(rulesets: Any, states: Any, i: int, out: Any) -> None:
 def determinize_at(rulesets: Any, states: Any, i: int, player: int, generator: Any) -> None:
     """Replace what `player` can't know in `states[i]` by a sample from `generator` (uint64)."""
     determinize(rulesets[0], states[i], player, generator)
-
-
-# ---------------------------------------------------------------- results
-
-
-def reward_number(reward: str) -> int:
-    """The number by which kernels know the reward called `reward`.
-
-    Raises:
-        ConfigurationError: there is no such reward.
-    """
-    if reward not in REWARDS:
-        raise ConfigurationError(f"reward: no {reward!r}; there are {', '.join(REWARDS)}")
-    return REWARDS.index(reward)
-
-
-@kernel
-def winner_flags(totals: Any, players: int, out: Any) -> int:
-    """Write 1 for each player with the highest of `totals` into `out`; return how many."""
-    best = totals[0]
-    for player in range(1, players):
-        best = max(best, totals[player])
-    count = 0
-    for player in range(players):
-        won = totals[player] == best
-        out[player] = won
-        count += won
-    return count
-
-
-@kernel
-def reward_of(kind: int, totals: Any, winners: Any, num_winners: int, players: int, out: Any) -> None:
-    """Write each player's reward at the end of a game into `out` (float32).
-
-    `WIN`, with n players: (n w - 1)/(n - 1), where w is 1/k for each of k winners and 0 for the others. It is zero-sum
-    and at most 1. `MARGIN`: the player's score less the mean of the others' scores, in tens of points. `SCORE`: the
-    player's score, in points. A point is a thousand dollars in both games of the suite.
-    """
-    together = 0
-    for player in range(players):
-        together += int(totals[player])
-    for player in range(players):
-        own = int(totals[player])
-        if kind == WIN:
-            share = winners[player] / num_winners
-            out[player] = np.float32((players * share - 1.0) / (players - 1))
-        elif kind == MARGIN:
-            out[player] = np.float32((own - (together - own) / (players - 1)) / MARGIN_UNIT)
-        else:
-            out[player] = np.float32(own)
 
 
 # ---------------------------------------------------------------- batches
@@ -270,7 +215,7 @@ class Rows(NamedTuple):
     final_scores: Any
     final_winners: Any
     final_length: Any
-    final_truncated: Any
+    final_hit_limit: Any
 
 
 @kernel_part
@@ -292,7 +237,7 @@ def borrowed_rows(rows: Any) -> Any:
         borrowed(rows.final_scores),
         borrowed(rows.final_winners),
         borrowed(rows.final_length),
-        borrowed(rows.final_truncated),
+        borrowed(rows.final_hit_limit),
     )
 
 
@@ -318,7 +263,7 @@ def view_batch(rulesets: Any, slots: Any, rows: Any) -> None:
 def deal_batch(rulesets: Any, slots: Any, start: int, stop: int, seed: Any, rows: Any) -> None:
     """Deal game `episodes[i]` of each slot from `start` to `stop` - 1 and write their rows."""
     for i in range(start, stop):
-        deal(rulesets[0], slots.states[i], mix(seed, i, slots.episodes[i]))
+        deal(rulesets[0], slots.states[i], derive(seed, i, slots.episodes[i]))
         slots.lengths[i] = 0
         view_game(rulesets, slots, i, rows)
 
@@ -348,10 +293,10 @@ def step_batch(
             num_winners = winner_flags(final_scores[i], players, final_winners[i])
             reward_of(reward_kind, final_scores[i], final_winners[i], num_winners, players, reward[i])
             rows.final_length[i] = lengths[i]
-            rows.final_truncated[i] = is_truncated(ruleset, state)
+            rows.final_hit_limit[i] = has_hit_limit(ruleset, state)
             episodes[i] += 1
             lengths[i] = 0
-            deal(ruleset, state, mix(seed, i, episodes[i]))
+            deal(ruleset, state, derive(seed, i, episodes[i]))
         view_game(rulesets, slots, i, rows)
 
 
@@ -367,7 +312,7 @@ def observe_batch(rulesets: Any, states: Any, players: Any, observation: Any) ->
 def determinize_batch(rulesets: Any, states: Any, players: Any, seed: Any) -> None:
     """Replace what `players[i]` can't know in each state i by a sample; `seed` (uint64) decides all samples."""
     for i in range(states.shape[0]):
-        determinize(rulesets[0], states[i], players[i], mix(seed, i, 0))
+        determinize(rulesets[0], states[i], players[i], derive(seed, i, 0))
 
 
 # ---------------------------------------------------------------- random play
@@ -399,7 +344,7 @@ def sample_legal(mask: Any, count: int, bits: Any) -> int:
 def sample_batch(mask: Any, num_legal: Any, seed: Any, draw: int, actions: Any) -> None:
     """Choose a random legal action for every row of a batch. `seed` and the number of the `draw` decide which."""
     mask, num_legal, actions = borrowed(mask), borrowed(num_legal), borrowed(actions)
-    generator = mix(seed, draw, 0)
+    generator = derive(seed, draw, 0)
     for i in range(mask.shape[0]):
         generator = advance(generator)
         actions[i] = sample_legal(mask[i], num_legal[i], scramble(generator))
@@ -426,7 +371,7 @@ def random_playouts(rulesets: Any, states: Any, mask: Any, seed: Any, games: int
     mask = borrowed(mask)
     points = np.zeros(MAX_PLAYERS, np.int64)
     for game in range(games):
-        generator = mix(seed, 0, game)
+        generator = derive(seed, 0, game)
         deal(rulesets[0], states[0], generator)
         decisions += random_playout(rulesets, states, 0, mask, scramble(generator))
         scores(rulesets[0], states[0], points)

@@ -19,7 +19,7 @@ INCREMENT = 0x9E3779B97F4A7C15
 MULTIPLIER_1 = 0xBF58476D1CE4E5B9
 MULTIPLIER_2 = 0x94D049BB133111EB
 
-SAMPLES = 2**62  #: the slot for samples of information sets; no game uses it
+SAMPLES = 2**62  #: the stream for samples of information sets; no game uses it
 
 if PLAIN_PYTHON:
 
@@ -69,17 +69,20 @@ else:
 
 
 @kernel
-def mix(seed: Any, slot: int, episode: int) -> Any:
-    """The generator (uint64) for game `episode` of slot `slot` under `seed`, far from those of all its neighbours."""
+def derive(seed: Any, stream: int, number: int) -> Any:
+    """The generator (uint64) with this `number` in a `stream` under `seed`, far from those of all its neighbours.
+
+    In a batch a row of games is a stream, and the number is that of the game.
+    """
     value = scramble(add(seed, INCREMENT))
-    value = scramble(add(value, slot))
-    return scramble(add(value, episode))
+    value = scramble(add(value, stream))
+    return scramble(add(value, number))
 
 
 @kernel
 def sample_stream(seed: Any) -> Any:
     """The generator for the sample under `seed` (uint64), far from those of all games, even under the same seed."""
-    return mix(seed, SAMPLES, 0)
+    return derive(seed, SAMPLES, 0)
 
 
 @kernel

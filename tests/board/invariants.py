@@ -266,9 +266,9 @@ def check_end(ruleset: Any, state: Any) -> int:
     """B24: the end comes with the round that brings it about; the round limit."""
     if state.phase == PLACE and state.rounds > 0 and end_due(ruleset, state):
         return BoardInvariant.END_IS_DUE
-    if state.phase == OVER and (state.truncated == 1) == end_due(ruleset, state):
+    if state.phase == OVER and (state.hit_limit == 1) == end_due(ruleset, state):
         return BoardInvariant.END_IS_DUE
-    if state.truncated != 0 and (state.truncated != 1 or state.phase != OVER or state.rounds != ruleset.max_rounds):
+    if state.hit_limit != 0 and (state.hit_limit != 1 or state.phase != OVER or state.rounds != ruleset.max_rounds):
         return BoardInvariant.ROUND_LIMIT
     if state.rounds > ruleset.max_rounds or (state.rounds == ruleset.max_rounds and state.phase != OVER):
         return BoardInvariant.ROUND_LIMIT
@@ -661,10 +661,10 @@ def check_step(ruleset: Any, before: Any, after: Any, action: int, ledger: Any, 
     tally[SURPLUS_DISCARDS] += phase == DISCARD
     tally[ROUNDS] += rounds
     if after.phase == OVER:
-        tally[LIMIT_REACHED] += after.truncated == 1
+        tally[LIMIT_REACHED] += after.hit_limit == 1
         by_areas = int(after.exhausted) >= ruleset.areas_to_end
         tally[ENDED_BY_AREAS] += by_areas
-        tally[ENDED_BY_RESERVES] += after.truncated == 0 and not by_areas
+        tally[ENDED_BY_RESERVES] += after.hit_limit == 0 and not by_areas
     return 0
 
 

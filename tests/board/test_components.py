@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
 from itertools import pairwise
@@ -30,8 +29,7 @@ from siberia_env.board.game import GAME
 from siberia_env.common.components import RESOURCES
 from siberia_env.errors import ConfigurationError
 from tests.board.helpers import Table, check_everything
-
-Change = Callable[[dict[str, Any]], None]
+from tests.boxes import Change, drop, put
 
 
 def box() -> dict[str, Any]:
@@ -178,28 +176,6 @@ def test_other_values_reach_the_game(tmp_path: Path) -> None:
     table.play_at_random(np.random.default_rng(1))
     assert table.over
     check_everything(table)
-
-
-def put(*path: Any, value: Any) -> Change:
-    """A change of the box: the entry at `path` becomes `value`."""
-
-    def change(tables: dict[str, Any]) -> None:
-        for key in path[:-1]:
-            tables = tables[key]
-        tables[path[-1]] = value
-
-    return change
-
-
-def drop(*path: Any) -> Change:
-    """A change of the box: the entry at `path` goes."""
-
-    def change(tables: dict[str, Any]) -> None:
-        for key in path[:-1]:
-            tables = tables[key]
-        del tables[path[-1]]
-
-    return change
 
 
 def rename(table: str, old: str, new: Any) -> Change:
@@ -412,7 +388,7 @@ def test_B07_maps_of_two_to_sixteen_areas_are_played_to_the_end(areas: int) -> N
             table.play_at_random(rng, 5)
         check_everything(table)
         due = len(table.exhausted()) >= min(8, areas) or list(table.reserve().values()).count(0) >= 3
-        assert bool(table.state.truncated) != due
+        assert bool(table.state.hit_limit) != due
         limits += not due
     assert limits < 4
 

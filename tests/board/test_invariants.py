@@ -118,7 +118,7 @@ def check_unused(table: Table) -> None:
     assert phase != "turn" or table.player not in table.passed()
     assert phase == "place" or not state.planned.any()
     assert not np.any(state.unused)
-    assert state.truncated == (phase == "over" and not end_is_near(read_position(table)))
+    assert state.hit_limit == (phase == "over" and not end_is_near(read_position(table)))
 
 
 def check_all(table: Table) -> None:
@@ -226,11 +226,11 @@ def test_hundreds_of_games_come_to_their_end(players: int, salesman_cards: bool)
             assert engine.random_playout(rulesets, states, game, mask, np.uint64(game)) > 0
             assert engine.is_over_at(rulesets, states, game)
             assert engine.legal_at(rulesets, states, game, mask) == 0
-        truncated = states["truncated"] == 1
+        stopped = states["hit_limit"] == 1
         areas_to_end = min(8, len(box.areas))
         due = (states["exhausted"] >= areas_to_end) | ((states["reserve"] == 0).sum(axis=1) >= 3)
-        assert np.array_equal(truncated, ~due)
-        assert np.all(states["rounds"][truncated] == 30)
+        assert np.array_equal(stopped, ~due)
+        assert np.all(states["rounds"][stopped] == 30)
         assert np.all(states["rounds"] <= 30)
         assert due.any()
         pawns = states["pawns"] + states["workers"].sum(axis=2) + states["salesmen"].sum(axis=2)

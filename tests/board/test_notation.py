@@ -27,7 +27,7 @@ from siberia_env.common.components import RESOURCES
 from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError, RecordError
 from siberia_env.game import Variant, find_game
-from siberia_env.record import Record, describe, replay
+from siberia_env.records import Record, describe, replay
 from tests.board.helpers import ALL_SIDES, GIVEN_SIDES
 from tests.records import (
     Damage,
@@ -35,6 +35,7 @@ from tests.records import (
     as_text,
     at_setup,
     change_event,
+    check_damage,
     event_line,
     fresh_lines,
     golden_lines,
@@ -601,10 +602,7 @@ DAMAGE: dict[str, tuple[Damage, str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_chance_line_is_refused_with_its_line_number(damage: str, tmp_path: Path) -> None:
-    change, reason = DAMAGE[damage]
-    lines = golden_lines("board")
-    at = change(lines)
-    assert reason in refused(tmp_path, as_text(lines), at + 1)
+    check_damage(tmp_path, "board", *DAMAGE[damage])
 
 
 @pytest.mark.parametrize(

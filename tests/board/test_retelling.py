@@ -10,7 +10,7 @@ import pytest
 
 from siberia_env.board.game import GAME
 from siberia_env.common.components import RESOURCES
-from siberia_env.record import Record, play_and_record
+from siberia_env.records import Record, play_and_record
 from tests.board.golden import IDLE, RULES
 from tests.board.retelling import Retelling
 from tests.board.test_components import box, box_with_map, line_of_areas

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from siberia_env.board.actions import DECISIONS
 from siberia_env.board.components import ACTIONS, DEFAULT_AREAS, KINDS, Components
 from siberia_env.board.game import GAME
 from siberia_env.board.rules import open_box, open_price
 from siberia_env.board.state import (
+    AT_RESEARCH,
     DISCARD,
     EMPTY,
     NOBODY,
@@ -26,10 +28,10 @@ from siberia_env.board.state import (
     TURN,
 )
 from siberia_env.common.components import RESOURCES
-from siberia_env.core import engine
-from siberia_env.core.rng import advance, mix, sample_stream, scramble
+from siberia_env.core import engine, rewards
+from siberia_env.core.rng import advance, derive, sample_stream, scramble
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import is_secret, shown
+from siberia_env.game import is_secret, reopen, revealed_hash, secret_decisions
 from tests.board.helpers import FIRST_SIDES, Table, actions_of, check_everything, lay_out, open_game
 from tests.board.test_components import box, box_with_map, line_of_areas
 from tests.table import PLAYER_COUNTS, check_mask
@@ -92,7 +94,7 @@ def pass_all(table: Table) -> Table:
 def slow_setup(table: Table, seed: int) -> tuple[dict[str, list[str]], Counter[str]]:
     """B8 in words: one cube after the other from the generator, first area that takes it; areas and reserve."""
     components = table.variant.components
-    generator = np.uint64(mix(np.uint64(seed), 0, 0))
+    generator = np.uint64(derive(np.uint64(seed), 0, 0))
     bag = [resource for resource in RESOURCES for _ in range(components.cubes[resource])]
     areas: dict[str, list[str]] = {area: [] for area in components.areas}
     reserve: Counter[str] = Counter()
@@ -350,13 +352,13 @@ def test_B11_what_is_shown_is_what_the_others_drew_and_where_they_placed_it(play
     table.play_at_random(np.random.default_rng(players), 6 * players)
     ruleset = table.variant.rulesets[0]
     for player in range(players):
-        numbers = [shown(ruleset, table.state, player)]
+        numbers = [revealed_hash(ruleset, table.state, player)]
         for seat in range(players):
             for field in ("drawn", "plan"):
                 for index in range(6):
                     changed = table.copy()
                     changed.state[field][seat, index] += 1
-                    number = shown(ruleset, changed.state, player)
+                    number = revealed_hash(ruleset, changed.state, player)
                     if seat == player:
                         assert number == numbers[0]
                     else:
@@ -364,6 +366,41 @@ def test_B11_what_is_shown_is_what_the_others_drew_and_where_they_placed_it(play
         assert len(set(numbers)) == len(numbers) == 1 + 12 * (players - 1)
         assert min(numbers) >= 0
         assert 2**30 <= max(numbers) < 2**31
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_B11_secret_decisions_are_the_counters_placed_since_all_have_drawn(players: int) -> None:
+    table, rng = Table.deal(players, {"sides": "random", "max_rounds": 3}, seed=players), np.random.default_rng(players)
+    counts, rounds = dict.fromkeys(range(players), 0), 0
+    while not table.over:
+        ruleset = table.variant.rulesets[0]
+        assert [secret_decisions(ruleset, table.state, player) for player in range(players)] == list(counts.values())
+        if is_secret(ruleset, table.state):
+            counts[table.player] += 1
+        table.play_at_random(rng, 1)
+        if set(counts.values()) == {6}:  # and now all see them
+            counts, rounds = dict.fromkeys(range(players), 0), rounds + 1
+    assert rounds == 3
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_B11_reopened_placings_can_be_made_again(players: int) -> None:
+    """Taken back to any number and made again as they were, they leave the state as it was, byte for byte."""
+    table, rng = Table.deal(players, {"sides": "random"}, seed=players), np.random.default_rng(players)
+    table.play_at_random(rng, 6 * players - 2)  # the last player has placed four counters
+    ruleset, before, turn = table.variant.rulesets[0], table.state.tobytes(), table.player
+    plans = table.state.plan.copy()
+    for player in range(players):
+        placed = secret_decisions(ruleset, table.state, player)
+        for kept in range(placed + 1):
+            reopen(ruleset, table.state, player, kept)
+            assert table.player == player
+            assert table.state.planned[player].sum() == (plans[player, :kept] > AT_RESEARCH).sum()
+            assert not table.state.plan[player, kept:].any()
+            for index in range(kept, placed):
+                table.play(f"place {('research', 'person', 'resource')[plans[player, index] - AT_RESEARCH]}")
+            reopen(ruleset, table.state, turn, 4)
+            assert table.state.tobytes() == before
 
 
 def test_B12_counters_come_up_by_person_then_resource_managers_last() -> None:
@@ -1426,7 +1463,7 @@ def test_B23_the_surplus_is_given_back_in_the_last_round_too(max_rounds: int) ->
     assert not table.over
     table.play("discard oil oil/worker")
     assert table.over
-    assert table.truncated == (max_rounds == 1)
+    assert table.hit_limit == (max_rounds == 1)
     check_everything(table)
 
 
@@ -1434,7 +1471,7 @@ def test_B24_seven_exhausted_areas_do_not_end_the_game_eight_do() -> None:
     for number, ends in ((7, False), (8, True), (9, True)):
         table = lay_out(areas=gone(number)).play("pass", "pass")
         assert table.over == ends
-        assert not table.truncated
+        assert not table.hit_limit
 
 
 def test_B24_two_empty_reserves_do_not_end_the_game_three_do() -> None:
@@ -1465,7 +1502,7 @@ def test_B24_the_round_is_played_to_its_end() -> None:
     table.play("pass")
     assert table.over
     assert table.scores() == [1, 2, 0]
-    assert not table.truncated
+    assert not table.hit_limit
     assert not table.legal()
 
 
@@ -1484,7 +1521,7 @@ def test_B24_the_round_limit(limit: int) -> None:
     assert not table.over
     table.play("pass")
     assert table.over
-    assert table.truncated
+    assert table.hit_limit
     assert table.state.rounds == limit
     assert table.scores() == [3, 5]
 
@@ -1495,10 +1532,10 @@ def test_B24_the_default_limit_is_sixty_rounds() -> None:
     assert lay_out(rounds=59).play("pass", "pass").over
 
 
-def test_B24_a_due_end_in_the_last_round_is_no_truncation() -> None:
+def test_B24_a_due_end_in_the_last_round_does_not_hit_the_limit() -> None:
     table = lay_out(2, {"max_rounds": 1}, areas=gone(8)).play("pass", "pass")
     assert table.over
-    assert not table.truncated
+    assert not table.hit_limit
 
 
 def test_B24_most_money_wins_and_equal_money_shares_the_win() -> None:
@@ -1507,7 +1544,7 @@ def test_B24_most_money_wins_and_equal_money_shares_the_win() -> None:
         assert table.over
         assert table.scores() == list(money)
         flags = np.zeros(3, np.int8)
-        engine.winner_flags(np.array(table.scores()), 3, flags)
+        rewards.winner_flags(np.array(table.scores()), 3, flags)
         assert flags.tolist() == winners
 
 
@@ -1736,6 +1773,13 @@ def test_just_the_legal_numbers_are_taken_at_every_kind_of_decision() -> None:
                 check_mask(table)
                 phases.add(int(table.state.phase))
     assert phases == {*range(NUM_DECISIONS), OVER}
+
+
+def test_every_number_belongs_to_one_decision_but_for_pawns_to_two() -> None:
+    names = GAME.action_names(Table.deal(2).variant.components)
+    chosen_in = Counter(names[number] for ranges in DECISIONS.values() for span in ranges for number in range(*span))
+    assert set(DECISIONS) == set(range(NUM_DECISIONS))
+    assert chosen_in == {name: 2 if name.startswith("pawn ") else 1 for name in names}
 
 
 def test_names_that_no_action_has_are_refused() -> None:

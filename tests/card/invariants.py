@@ -388,9 +388,9 @@ def check_turn(ruleset: Any, state: Any) -> int:
     in_sight = state.face_down == 0 and state.resource_stack_size == 0  # C15
     if not 0 <= state.turns_to_end <= players + 1:
         return CardInvariant.END_IN_SIGHT
-    if in_sight != (state.turns_to_end > 0 or (phase == OVER and state.truncated == 0)):
+    if in_sight != (state.turns_to_end > 0 or (phase == OVER and state.hit_limit == 0)):
         return CardInvariant.END_IN_SIGHT
-    if state.truncated != 0 and (state.truncated != 1 or phase != OVER or turn != ruleset.max_turns):
+    if state.hit_limit != 0 and (state.hit_limit != 1 or phase != OVER or turn != ruleset.max_turns):
         return CardInvariant.TURN_LIMIT
     if turn > ruleset.max_turns or (turn == ruleset.max_turns and phase != OVER):
         return CardInvariant.TURN_LIMIT
@@ -581,8 +581,8 @@ def check_step(ruleset: Any, before: Any, after: Any, action: int, ledger: Any, 
     if taken > 0:
         for slot in range(ROW_SLOTS):
             tally[SLOTS_LEFT_EMPTY] += after.row[slot] == EMPTY and before.row[slot] != EMPTY
-    tally[LAST_CARD_TURNED] += after.phase == OVER and after.truncated == 0
-    tally[LIMIT_REACHED] += after.truncated == 1
+    tally[LAST_CARD_TURNED] += after.phase == OVER and after.hit_limit == 0
+    tally[LIMIT_REACHED] += after.hit_limit == 1
     return 0
 
 

@@ -23,6 +23,7 @@ from siberia_env.card.components import (
 )
 from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError, SiberiaError
+from tests.boxes import drop, put
 from tests.card.helpers import Table
 
 
@@ -60,28 +61,6 @@ def test_values_are_sorted_so_that_equal_boxes_are_equal() -> None:
     tables = box()
     tables["resource_cards"]["oil"].reverse()
     assert read_components(tables).as_json() == box()
-
-
-def put(*path: Any, value: Any) -> Any:
-    """A change of the box: the entry at `path` becomes `value`."""
-
-    def change(tables: dict[str, Any]) -> None:
-        for key in path[:-1]:
-            tables = tables[key]
-        tables[path[-1]] = value
-
-    return change
-
-
-def drop(*path: Any) -> Any:
-    """A change of the box: the entry at `path` goes."""
-
-    def change(tables: dict[str, Any]) -> None:
-        for key in path[:-1]:
-            tables = tables[key]
-        del tables[path[-1]]
-
-    return change
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_every_choice_is_legal_in_every_edition_and_games_end_by_themselves(edit
             assert step.mask[np.arange(32), chosen].all()
             over = step.terminated
             ended += int(over.sum())
-            assert (step.final_truncated[over] == ("max_turns" in rules)).all()
+            assert (step.final_hit_limit[over] == ("max_turns" in rules)).all()
         assert ended >= 32
 
 

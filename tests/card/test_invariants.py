@@ -155,9 +155,9 @@ def test_thousands_of_games_come_to_their_end(players: int, edition: str) -> Non
         assert engine.legal_at(variant.rulesets, states, game, mask) == 0
     ruleset = variant.rulesets[0]
     assert states["turn"].max() <= ruleset.max_turns
-    truncated = states["truncated"] == 1
-    assert np.all(states["turn"][truncated] == ruleset.max_turns)
-    ended = ~truncated
+    stopped = states["hit_limit"] == 1
+    assert np.all(states["turn"][stopped] == ruleset.max_turns)
+    ended = ~stopped
     assert ended.sum() > games * 0.9
     assert np.all(states["resource_stack_size"][ended] == 0)
     assert np.all((states["face_up"] == 1)[ended] | (states["row"] == EMPTY)[ended])

@@ -18,13 +18,14 @@ from siberia_env.common.components import RESOURCES
 from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError, RecordError
 from siberia_env.game import Variant, find_game
-from siberia_env.record import replay
+from siberia_env.records import replay
 from tests.records import (
     Damage,
     Lines,
     as_text,
     at_setup,
     change_event,
+    check_damage,
     event_line,
     fresh_lines,
     golden_lines,
@@ -388,10 +389,7 @@ DAMAGE: dict[str, tuple[Damage, str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_chance_line_is_refused_with_its_line_number(damage: str, tmp_path: Path) -> None:
-    change, reason = DAMAGE[damage]
-    lines = golden_lines("card")
-    at = change(lines)
-    assert reason in refused(tmp_path, as_text(lines), at + 1)
+    check_damage(tmp_path, "card", *DAMAGE[damage])
 
 
 def test_a_shuffle_that_can_not_be_is_refused(tmp_path: Path) -> None:

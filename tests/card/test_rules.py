@@ -22,9 +22,9 @@ from siberia_env.card.components import (
 from siberia_env.card.game import GAME
 from siberia_env.card.rules import can_go_on, fewest_cards, open_box
 from siberia_env.card.state import CHOOSE, DISCOVER, EMPTY, NOBODY, NOT_PAYING, NOTHING, OVER, PAYING, SETUP
-from siberia_env.core.rng import advance, mix, scramble
+from siberia_env.core.rng import advance, derive, scramble
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import block_slices, is_secret, shown
+from siberia_env.game import block_slices, is_secret, revealed_hash
 from tests.card.helpers import (
     ALL_EDITIONS,
     Table,
@@ -206,7 +206,7 @@ def test_C06_both_stacks_are_shuffled_and_dealt_from_the_top(seed: int) -> None:
     """In words: the cards in their order, shuffled with the seed's generator; five for each player, then the row."""
     table = Table.deal(3, seed=seed)
     actions, resources = [kind for kind in range(15) for _ in range(4)], list(range(36))
-    generator = slow_shuffle(actions, int(mix(np.uint64(seed), 0, 0)))
+    generator = slow_shuffle(actions, int(derive(np.uint64(seed), 0, 0)))
     generator = slow_shuffle(resources, generator)
     for player in range(3):
         assert table.hand(player) == [KINDS[kind] for kind in sorted(actions.pop() for _ in range(5))]
@@ -732,7 +732,7 @@ def test_C15_after_the_last_reveal_everybody_has_one_more_turn(edition: str, pla
         table.play("draw 2")
     assert order == [(revealer + turn) % players for turn in range(players + 1)]
     assert order[-1] == revealer
-    assert not table.truncated
+    assert not table.hit_limit
     assert table.legal() == []
 
 
@@ -883,20 +883,20 @@ def test_C17_a_game_that_waits_ends_at_the_limit_and_is_scored_as_it_stands() ->
         assert table.player == turn % 3
         table.play("keep hidden", "draw 0")
     assert table.over
-    assert table.truncated
+    assert table.hit_limit
     assert table.state.turn == 6
     assert table.scores() == scores
 
 
-@pytest.mark.parametrize(("turns_before", "truncated"), [(1, False), (2, True)])
-def test_C17_a_game_that_ends_by_itself_on_the_last_turn_is_not_truncated(turns_before: int, truncated: bool) -> None:
+@pytest.mark.parametrize(("turns_before", "hit_limit"), [(1, False), (2, True)])
+def test_C17_an_end_by_itself_on_the_last_turn_does_not_hit_the_limit(turns_before: int, hit_limit: bool) -> None:
     rules = {"max_turns": 4}
     table = lay_out(2, rules, row=["(gas 2000)"], resource_stack=[], turn=turns_before, discovering=True)
     table.play("reveal 0", "draw 0")
     while not table.over:
         table.play("draw 0")
     assert table.state.turn == 4
-    assert table.truncated == truncated
+    assert table.hit_limit == hit_limit
 
 
 @pytest.mark.parametrize("limit", [0, -1, 10_001, 2.5, "400", None, True])
@@ -1000,7 +1000,7 @@ def test_C18_no_decision_is_secret(players: int) -> None:
     table, rng = Table.deal(players, {"max_turns": 40}, seed=players), np.random.default_rng(players)
     while not table.over:
         assert not is_secret(table.variant.rulesets[0], table.state)
-        assert all(shown(table.variant.rulesets[0], table.state, player) == 0 for player in range(players))
+        assert all(revealed_hash(table.variant.rulesets[0], table.state, player) == 0 for player in range(players))
         table.play_at_random(rng, 1)
 
 

@@ -1,0 +1,296 @@
+"""The trainer: what a rollout holds, advantages by seat, what enters the loss, imitation, learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as th
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from siberia_agents.interface import Agent
+from siberia_agents.random_agent import RandomAgent
+from siberia_env.core import engine
+from siberia_env.core.rewards import MARGIN_UNIT
+from siberia_env.game import GAMES, MAX_PLAYERS, find_game
+from siberia_env.position import Position
+from siberia_env.view import BatchView
+from siberia_experiments.match import play_games
+from siberia_experiments.training import ppo
+from siberia_experiments.training.league import LEARNER, Mix, PlanOpponent
+from siberia_experiments.training.ppo import NOBODY, Learner, Rollout, Settings
+
+SMALL: dict[str, Any] = {
+    "num_envs": 24,
+    "rollout": 600,
+    "batch_size": 64,
+    "network": (16, 16),
+    "overlap": False,
+    "imitate": 0,
+}
+
+both_games = pytest.mark.parametrize("game", GAMES)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Small networks are slower on more threads, and not the same from run to run."""
+    threads = th.get_num_threads()
+    th.set_num_threads(1)
+    yield
+    th.set_num_threads(threads)
+
+
+def learner(game: str = "card", players: tuple[int, ...] = (2,), mix: Mix | None = None, **changes: Any) -> Learner:
+    """A learner with both plans as opponents."""
+    variants = [find_game(game).variant(count) for count in players]
+    plans = [PlanOpponent(name, variants) for name in ("greedy", "heuristic")]
+    return Learner(variants, plans, mix or Mix(), Settings(**{**SMALL, **changes}), seed=5)
+
+
+# ---------------------------------------------------------------- advantages
+
+
+@st.composite
+def chains(draw: Any) -> tuple[Any, ...]:
+    """Decisions of several seats, interleaved: who decides, what was expected, what each chain ends with."""
+    seats = draw(st.integers(1, 4))
+    order = draw(st.lists(st.integers(0, seats - 1), min_size=1, max_size=25))
+    number = st.floats(-5, 5, width=32)
+    values = draw(st.lists(number, min_size=len(order), max_size=len(order)))
+    return order, values, draw(st.lists(number, min_size=seats, max_size=seats)), draw(st.floats(0, 1))
+
+
+@settings(max_examples=100)
+@given(chains())
+def test_advantages_are_weighted_surprises_from_a_seats_decision_to_its_next(case: tuple[Any, ...]) -> None:
+    order, values, finals, gae_lambda = case
+    count = len(order)
+    following, result = np.full(count, NOBODY), np.full(count, NOBODY)
+    for number, seat in enumerate(order):
+        later = [other for other in range(number + 1, count) if order[other] == seat]
+        if later:
+            following[number] = later[0]
+        else:
+            result[number] = seat
+    known = np.arange(3 * len(finals), dtype=np.float32).reshape(len(finals), 3)
+    advantages, targets = np.zeros(count, np.float32), np.zeros((count, 3), np.float32)
+    ends = np.array(finals, np.float32)
+    ppo.walk_back(following, result, np.array(values, np.float32), ends, gae_lambda, known, advantages, targets)
+    for number, seat in enumerate(order):
+        own = [other for other in range(number, count) if order[other] == seat]
+        expected = [*(values[other] for other in own), finals[seat]]
+        slow = sum(gae_lambda**step * (expected[step + 1] - expected[step]) for step in range(len(own)))
+        assert advantages[number] == pytest.approx(slow, abs=1e-3)
+        assert targets[number, :2].tolist() == known[seat, :2].tolist()
+        assert targets[number, 2] == pytest.approx(known[seat, 2] + 0.01 * len(own))
+
+
+# ---------------------------------------------------------------- what a rollout holds
+
+
+class Watched:
+    """Plays a rollout and notes every decision of every game, as it was before it was taken."""
+
+    def __init__(self, one: Learner) -> None:
+        self.steps: list[dict[str, NDArray[Any]]] = []
+        self.ended: list[list[ppo.Ended]] = []
+        tables, step = one.player.tables, one.player.tables.step
+
+        def watched(actions: NDArray[np.int64]) -> list[ppo.Ended]:
+            holder = one.league.holder[np.arange(tables.num_envs), tables.player]
+            self.steps.append(
+                {
+                    "free": (tables.num_legal > 1) & (holder == LEARNER),
+                    "player": tables.player.copy(),
+                    "actions": actions.copy(),
+                    "observation": tables.observation.copy(),
+                    "mask": tables.mask.copy(),
+                    "standing": tables.standing(),
+                }
+            )
+            self.ended.append(step(actions))
+            return self.ended[-1]
+
+        tables.step = watched  # type: ignore[method-assign]
+        self.rollout: Rollout = one.player.play(one.network)
+
+
+@pytest.mark.parametrize(("game", "players"), [("card", (2,)), ("card", (2, 3, 4)), ("board", (3,))])
+def test_a_rollout_holds_the_learners_free_decisions_in_order_and_nothing_else(
+    game: str, players: tuple[int, ...]
+) -> None:
+    one = learner(game, players)
+    seen = Watched(one)
+    rollout, number = seen.rollout, 0
+    assert rollout.count >= one.settings.rollout > rollout.count - one.settings.num_envs
+    assert rollout.steps == len(seen.steps) * one.settings.num_envs
+    for step in seen.steps:
+        for row in np.flatnonzero(step["free"]):
+            observation = rollout.observation[number].float().numpy()
+            np.testing.assert_allclose(observation, step["observation"][row], atol=0.01)
+            assert rollout.mask[number].tolist() == step["mask"][row].tolist()
+            assert rollout.action[number] == step["actions"][row]
+            assert step["mask"][row, step["actions"][row]] == 1
+            assert rollout.standing[number] == step["standing"][row, step["player"][row]]
+            assert rollout.seats[number] == one.player.tables.seats[row]
+            number += 1
+    assert number == rollout.count
+
+
+@pytest.mark.parametrize(("game", "players"), [("card", (2, 4)), ("board", (2,))])
+def test_every_seat_is_paid_its_own_result(game: str, players: tuple[int, ...]) -> None:
+    """With lambda 1 an advantage is the end of the seat's own game less what was expected; targets are the results."""
+    one = learner(game, players, gae_lambda=1.0, rollout=4000, reward_scale=0.5, win_reward=2.0)
+    seen = Watched(one)
+    rollout, number, checked = seen.rollout, 0, 0
+    waiting: dict[tuple[int, int], list[int]] = {}
+    for step, ended in zip(seen.steps, seen.ended, strict=True):
+        for row in np.flatnonzero(step["free"]):
+            waiting.setdefault((int(row), int(step["player"][row])), []).append(number)
+            number += 1
+        for end in ended:
+            count = len(end.points)
+            for seat in range(count):
+                others = [int(points) for other, points in enumerate(end.points) if other != seat]
+                margin = (int(end.points[seat]) - sum(others) / len(others)) / MARGIN_UNIT
+                share = end.winners[seat] / end.winners.sum()
+                paid = 0.5 * (margin + 2.0 * (count * share - 1) / (count - 1))
+                for decision in waiting.pop((end.game, seat), []):
+                    expected = rollout.value[decision] + rollout.standing[decision]
+                    assert rollout.advantage[decision] == pytest.approx(paid - expected, abs=1e-3)
+                    target = rollout.targets[decision]
+                    assert target[0] == pytest.approx(share)
+                    assert target[MAX_PLAYERS] == pytest.approx(margin, abs=1e-4)
+                    assert target[:count].sum() == pytest.approx(1)
+                    assert not target[count:MAX_PLAYERS].any()
+                    checked += 1
+    assert checked > 500
+
+
+@both_games
+def test_games_begin_in_the_middle_each_at_a_place_of_its_own(game: str) -> None:
+    """Otherwise all would reach their openings, and later their ends, in the same rollout."""
+    tables = learner(game, num_envs=90).player.tables
+    first_end = np.full(90, -1)
+    actions = np.zeros(90, np.int64)
+    for step in range(5000):
+        engine.sample_batch(tables.mask, tables.num_legal, np.uint64(7), step, actions)
+        for end in tables.step(actions):
+            if first_end[end.game] < 0:
+                first_end[end.game] = step
+        if first_end.min() >= 0:
+            break
+    thirds = np.bincount(3 * first_end // (first_end.max() + 1), minlength=3)
+    assert thirds.min() >= 4, "games end now, later and much later"
+
+
+def test_the_standing_is_every_seats_margin() -> None:
+    tables = learner("card", (2, 3)).player.tables
+    standing = tables.standing()
+    for variant, here, states in tables.states_of(np.arange(tables.num_envs)):
+        for row, state in zip(here, range(len(states)), strict=True):
+            totals = Position.from_states(variant, states[state : state + 1].copy()).totals()
+            own = [(total - (totals.sum() - total) / (len(totals) - 1)) / MARGIN_UNIT for total in totals]
+            np.testing.assert_allclose(standing[row, : len(own)], own, atol=1e-5)
+            assert not standing[row, len(own) :].any()
+
+
+# ---------------------------------------------------------------- learning
+
+
+def test_an_illegal_action_is_never_drawn() -> None:
+    generator = th.Generator().manual_seed(1)
+    policy = th.randn((20_000, 9), generator=generator) * 20
+    mask = (th.rand((20_000, 9), generator=generator) < 0.3).to(th.int8)
+    mask[:, 4] = 1
+    actions = ppo.draw(ppo.log_likelihoods(policy, mask), generator)
+    assert (mask.gather(1, actions[:, None]) == 1).all()
+
+
+def test_actions_are_drawn_by_their_likelihood() -> None:
+    generator = th.Generator().manual_seed(1)
+    likelihood = th.tensor([0.5, 0.0, 0.3, 0.2]).log().expand(100_000, 4)
+    drawn = th.bincount(ppo.draw(likelihood, generator), minlength=4) / 100_000
+    assert drawn[1] == 0
+    np.testing.assert_allclose(drawn.numpy(), [0.5, 0.0, 0.3, 0.2], atol=0.01)
+
+
+def test_only_the_largest_advantages_are_learnt_from() -> None:
+    one = learner(keep=0.25)
+    advantage = np.random.default_rng(1).normal(0.3, 1, 1000).astype(np.float32)
+    chosen = one._chosen(advantage, everything=False)
+    assert len(set(chosen.tolist())) == 250
+    distance = np.abs(advantage - advantage.mean())
+    assert distance[chosen].min() >= np.delete(distance, chosen).max()
+    assert sorted(one._chosen(advantage, everything=True).tolist()) == list(range(1000))
+
+
+class NetworkAgent(Agent):
+    """Plays the averaged policy of a learner."""
+
+    name = "network"
+
+    def __init__(self, one: Learner) -> None:
+        self.one = one
+
+    def act(self, view: Any) -> int:
+        raise NotImplementedError
+
+    def act_batch(self, views: BatchView) -> NDArray[np.int64]:
+        with th.no_grad():
+            policy = self.one.average(th.from_numpy(views.observation)).policy
+        return ppo.log_likelihoods(policy, th.from_numpy(views.mask)).argmax(dim=1).numpy()
+
+
+def test_seconds_of_self_play_beat_random_clearly() -> None:
+    one = learner(mix=Mix(alone=1.0), num_envs=64, rollout=2048, batch_size=128, learning_rate=3e-3, network=(64,))
+    while one.decisions < 60_000:
+        one.iterate(one.decisions / 60_000)
+    variant = find_game("card").variant(2)
+    assert play_games(variant, [NetworkAgent(one), RandomAgent()], 400, seed=1).win_rate(0).low > 0.6
+
+
+def test_imitation_learns_to_choose_as_the_teacher_does() -> None:
+    one = learner(num_envs=64, rollout=2048, batch_size=64, learning_rate=3e-3, network=(64,), imitate=10**9)
+    losses = []
+    for _ in range(12):
+        one.iterate(0.0)
+        losses.append(one.losses.policy)
+    assert losses[-1] < 0.75 * losses[0], "the teacher's choices have become likelier"
+    one.iterate(ppo.LONGEST_LESSON)
+    assert one.losses.policy < 0.5 * losses[-1], "after its share of the training, imitation gives way to play"
+
+
+def test_the_anchor_holds_the_policy() -> None:
+    distances = []
+    for anchor in (0.0, 10.0):
+        one = learner(learning_rate=1e-2, anchor=anchor)
+        one.hold_to()
+        observation = th.rand((200, 432), generator=th.Generator().manual_seed(1))
+        before = one.network(observation).policy.log_softmax(dim=1).detach()
+        for _ in range(3):
+            one.iterate(0.0)
+        after = one.network(observation).policy.log_softmax(dim=1).detach()
+        distances.append(float((before.exp() * (before - after)).sum(dim=1).mean()))
+    assert distances[1] < 0.3 * distances[0]
+
+
+def test_playing_while_learning_learns_from_the_rollout_before() -> None:
+    """With `overlap` the policy of one update later plays, so the second rollout is still the first policy's."""
+    one, other = learner(overlap=True), learner(overlap=False)
+    one.iterate(0.0)
+    other.iterate(0.0)
+    assert one._coming is not None
+    assert one.decisions == other.decisions
+    coming = one._coming.result()
+    fresh = learner()
+    fresh.player.play(fresh.network)
+    again = fresh.player.play(fresh.network)
+    assert coming.count == again.count
+    assert th.equal(coming.action[: coming.count], again.action[: again.count])
+    one.close()
