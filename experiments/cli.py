@@ -1,4 +1,4 @@
-"""The command line: `siberia train|evaluate|exploit|tournament|play|record|replay|bench|demo`."""
+"""The command line: `siberia train|evaluate|exploit|tune|tournament|play|record|replay|bench|demo`."""
 
 from __future__ import annotations
 
@@ -494,6 +494,75 @@ def exploit(
     typer.echo(f"against {others}: gain over an equal {points(found.gain)} points of the win share")
     typer.echo(f"({counted_deals(found.results)}; a lower bound of what can be gained: more training may find more)")
     typer.echo(f"{folder}: {MODEL}, the policy that does it, and {REPORT}")
+
+
+@app.command()
+@refusing_bad_input
+def tune(
+    game: GameName,
+    players: Players = 2,
+    rules: Rules = "",
+    components: ComponentFile = None,
+    opponents: Annotated[
+        str,
+        typer.Option(metavar="NAME,...", help="Agents to tune against; each in turn takes all other seats."),
+    ] = "heuristic",
+    minutes: Annotated[float | None, typer.Option(help="Time in minutes; 10 if --generations isn't given.")] = None,
+    generations: Annotated[int | None, typer.Option(help="Number of generations, in place of --minutes.")] = None,
+    games: Annotated[int, typer.Option(help="Least number of games of each candidate against each opponent.")] = 400,
+    last_games: Annotated[int, typer.Option(help="Least number of games of the last measurement.")] = 4000,
+    spread: Annotated[float, typer.Option(help="First standard deviation, as a share of each constant.")] = 0.15,
+    population: Annotated[int, typer.Option(help="Candidates in a generation; 0 lets CMA-ES choose.")] = 0,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; by default runs/tune-GAME.")] = None,
+) -> None:
+    """Tune the constants of a game's heuristic plan by CMA-ES, and tell what that gains.
+
+    Needs the extra `train`. The constants found play as siberia_agents.tunable:Tuned:FOLDER/constants.json.
+
+    [bold]Examples[/bold]
+
+    siberia tune card --minutes 20 --out runs/tune
+
+    siberia tune board --players 4 --opponents heuristic,greedy --generations 50 --games 1000
+    """
+    from siberia_experiments.console import console, percent
+    from siberia_experiments.training.run import make_folder
+    from siberia_experiments.training.tune import CONSTANTS, REPORT, TuneOptions, Tuning
+
+    folder = Path(f"runs/tune-{game}") if out is None else out
+    if minutes is None and generations is None:
+        minutes = 10.0
+    tuning = Tuning(
+        TuneOptions(
+            game,
+            players,
+            read_rules(rules),
+            read_tables(game, components),
+            tuple(read_agents(opponents)),
+            minutes,
+            generations,
+            population,
+            games,
+            last_games,
+            spread,
+            seed=seed,
+        )
+    )
+    make_folder(folder)
+    with only_trainer(folder):
+        for generation in tuning.run():
+            told = (
+                f"{100 * generation.part:3.0f}%  generation {generation.number}: {generation.mean:+.3f} in the mean, "
+                f"{generation.best:+.3f} the best; spread {100 * generation.spread:.1f}%"
+            )
+            console.print(told, markup=False, highlight=False, soft_wrap=True)
+        gains = tuning.measure()
+        tuning.save(folder, gains)
+    for name, rate in gains.items():
+        others = name if players == 2 else f"{players - 1} {name}"
+        typer.echo(f"against {others}: {percent(rate)} of the games (an equal wins {100 / players:.1f}%)")
+    typer.echo(f"{folder}: {CONSTANTS}, for siberia_agents.tunable:Tuned:{folder / CONSTANTS}, and {REPORT}")
 
 
 @app.command()

@@ -14,10 +14,10 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from numba.core import event
@@ -129,15 +129,13 @@ class Hostile(Agent):
         time.sleep(300)
 
     def exit_later(self) -> None:
-        """End the process when it is somebody else's turn: while this agent waits for its next question."""
-        playing = threading.get_ident()
+        """End the process when it is somebody else's turn: as soon as this agent waits for its next question."""
 
-        def leave() -> None:
-            while sys._current_frames()[playing].f_code.co_name != "_exactly":
-                time.sleep(0.0001)
-            os._exit(7)
+        def leave(frame: FrameType, event: str, called: object) -> None:
+            if event == "c_call" and getattr(called, "__name__", "").startswith("recv"):
+                os._exit(7)
 
-        threading.Thread(target=leave).start()
+        sys.setprofile(leave)
 
     def hold_the_lock(self) -> None:
         """Pretend to compile, for ever."""

@@ -32,7 +32,7 @@ from tests.processes import run_python
 from tests.test_agents import small_model
 from tests.test_train import shrink
 
-COMMANDS = ("train", "evaluate", "exploit", "tournament", "play", "record", "replay", "bench", "demo")
+COMMANDS = ("train", "evaluate", "exploit", "tune", "tournament", "play", "record", "replay", "bench", "demo")
 COLUMNS = 80
 
 both_games = pytest.mark.parametrize("game", GAMES)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from siberia_agents.interface import Agent
 from siberia_agents.random_agent import RandomAgent
+from siberia_agents.search.ismcts import root_visits
 from siberia_env.core import engine
 from siberia_env.core.rewards import MARGIN_UNIT
 from siberia_env.game import GAMES, MAX_PLAYERS, find_game
@@ -21,8 +22,9 @@ from siberia_env.position import Position
 from siberia_env.view import BatchView
 from siberia_experiments.match import play_games
 from siberia_experiments.training import ppo
+from siberia_experiments.training.expert import Expert
 from siberia_experiments.training.league import LEARNER, Mix, PlanOpponent
-from siberia_experiments.training.ppo import NOBODY, Learner, Rollout, Settings
+from siberia_experiments.training.ppo import NOBODY, Learner, Rollout, Settings, Tables
 
 SMALL: dict[str, Any] = {
     "num_envs": 24,
@@ -294,3 +296,86 @@ def test_playing_while_learning_learns_from_the_rollout_before() -> None:
     assert coming.count == again.count
     assert th.equal(coming.action[: coming.count], again.action[: again.count])
     one.close()
+
+
+# ---------------------------------------------------------------- expert iteration
+
+
+@pytest.mark.parametrize(("game", "players"), [("card", (2,)), ("board", (3,))])
+def test_a_search_is_asked_about_a_share_of_the_own_decisions(game: str, players: tuple[int, ...]) -> None:
+    """It proposes likelihoods of legal actions."""
+    asking = learner(game, players, simulations=8, searched=0.2, rollout=200)
+    rollout = asking.player.play(asking.network)
+    question = rollout.question[: rollout.count]
+    asked = np.flatnonzero(question != NOBODY)
+    assert 0.1 < len(asked) / rollout.count < 0.35
+    assert question[asked].tolist() == list(range(len(rollout.advice)))
+    advice, mask = np.array(rollout.advice), rollout.mask[asked].numpy()
+    assert np.allclose(advice.sum(axis=1), 1, atol=1e-5)
+    assert not (advice[mask == 0] > 0).any()
+    assert ((mask > 0).sum(axis=1) > 1).all()
+
+
+def test_gains_are_what_the_search_agent_finds() -> None:
+    """More of the win than the mean of all simulations, shrunk where there were few."""
+    one = learner("card", simulations=40, num_envs=4)
+    tables, expert = one.player.tables, one.player.expert
+    assert expert is not None
+    expert.follow(one.network.as_arrays())
+    rows = np.flatnonzero(tables.num_legal > 1)
+    gains = expert.gains(tables, rows, np.arange(len(rows)))
+    for row, gain, seed in zip(rows, gains, range(len(rows)), strict=True):
+        tree = expert._trees[2]
+        tree.plant(tables.envs[0].states[row : row + 1], int(tables.player[row]), seed)
+        tree.grow(40)
+        visits = np.zeros(tables.game.num_actions, np.int64)
+        root_visits(tree.nodes, tree.root, visits)
+        won = tree.sums[:, 1, tables.player[row]]
+        assert visits.sum() == pytest.approx(39, abs=1)  # the first simulation only looks at the root
+        for action in range(tables.game.num_actions):
+            mean = won.sum() / visits.sum()
+            expected = (
+                (won[action] / visits[action] - mean) * visits[action] / (visits[action] + 4) if visits[action] else 0
+            )
+            assert gain[action] == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_policy_learns_what_the_search_proposes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here a search that finds the first legal action better wherever it is asked."""
+
+    def first_is_better(expert: Expert, tables: Tables, rows: Any, seeds: Any) -> Any:
+        return np.eye(tables.game.num_actions, dtype=np.float32)[tables.mask[rows].argmax(axis=1)]
+
+    monkeypatch.setattr(Expert, "gains", first_is_better)
+    changes: dict[str, Any] = {"simulations": 1, "searched": 0.5, "sharpness": 3.0}
+    one = learner("card", search_weight=10.0, entropy=(0.0, 0.0), learning_rate=3e-3, **changes)
+
+    def likelihood_of_the_first(rollout: Rollout) -> float:
+        mask = rollout.mask[: rollout.count]
+        policy = one.network(rollout.observation[: rollout.count].float()).policy
+        return ppo.log_likelihoods(policy, mask).exp().gather(1, mask.argmax(dim=1)[:, None]).mean().item()
+
+    rollout = one.player.play(one.network)
+    before = likelihood_of_the_first(rollout)
+    for _ in range(8):
+        one.learn(rollout, 0.0)
+    assert likelihood_of_the_first(rollout) > before + 0.2
+
+
+def test_the_same_seed_asks_and_hears_the_same() -> None:
+    advice = []
+    for _ in range(2):
+        one = learner("card", simulations=16, searched=0.5, rollout=100)
+        advice.append(one.player.play(one.network).advice)
+    assert np.array_equal(*advice)
+
+
+def test_the_search_follows_the_weights_of_the_policy() -> None:
+    one = learner("card", simulations=12, searched=1.0, rollout=60)
+    one.player.play(one.network)
+    with th.no_grad():
+        one.network.heads.bias[3] += 20.0  # what has this number becomes likely wherever it is legal
+    rollout = one.player.play(one.network)
+    legal = rollout.mask[: rollout.count, 3].numpy() > 0
+    assert legal.any()
+    assert np.array(rollout.advice)[legal, 3].mean() > 0.8

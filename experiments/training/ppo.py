@@ -31,18 +31,19 @@ import torch as th
 from numpy.typing import NDArray
 from torch import nn
 
-from siberia_agents.learned import head_sizes
+from siberia_agents.learned import Layers, head_sizes
 from siberia_env.core import engine
 from siberia_env.core.jit import kernel
 from siberia_env.core.rewards import MARGIN_UNIT, reward_number
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import MAX_PLAYERS, Game, Variant, copy_states
 from siberia_env.vector import Step, VectorEnv
+from siberia_experiments.training.expert import Expert
 from siberia_experiments.training.league import LEARNER, League, Mix, Opponent, PlanOpponent
 
 MASKED = -1e8  #: the logit of an illegal action
 #: The largest values of settings that cost memory. They are far beyond what helps a run.
-MOST = {"num_envs": 2**16, "rollout": 2**22, "batch_size": 2**22, "epochs": 1000}
+MOST = {"num_envs": 2**16, "rollout": 2**22, "batch_size": 2**22, "epochs": 1000, "simulations": 10**6}
 MOST_LAYERS, MOST_WIDTH = 8, 2**11
 TEACHER = "heuristic"  #: the plan that is imitated
 NOBODY = -1  #: no next decision of the same seat, no result
@@ -77,6 +78,10 @@ class Settings:
         imitate: decisions at the start, of all seats, in which the policy learns to play as `heuristic` does; at most
             three tenths of the training.
         warm_up: decisions after that in which the policy stays as it is, while the other heads learn.
+        simulations: of a guided search with the policy itself, which says what is better (`expert`); 0: no search.
+        searched: share of the policy's own decisions about which that search is asked.
+        search_weight: weight of the cross-entropy to the policy that the search proposes.
+        sharpness: added to the logarithm of an action's likelihood there, for each win that it brings more.
         reward: what a game pays, before `win_reward`: `"margin"`, `"win"` or `"score"` (`siberia_env.core.rewards`).
         network: widths of the trunk's hidden layers.
         average: how much of the averaged weights each update keeps.
@@ -102,6 +107,10 @@ class Settings:
     anchor_until: float = 0.3
     imitate: int = 2_000_000
     warm_up: int = 0
+    simulations: int = 0
+    searched: float = 0.1
+    search_weight: float = 1.0
+    sharpness: float = 20.0
     reward: str = "margin"
     network: tuple[int, ...] = (256, 256)
     average: float = 0.95
@@ -119,13 +128,13 @@ class Settings:
         if self.batch_size < 2:
             raise ConfigurationError(f"batch_size: {self.batch_size}; at least 2, to compare advantages")
         weights = ("value_weight", "share_weight", "margin_weight", "turns_weight", "win_reward", "anchor")
-        for name in (*weights, "imitate", "warm_up"):
+        for name in (*weights, "imitate", "warm_up", "simulations", "search_weight", "sharpness"):
             value = getattr(self, name)
             if not 0 <= value < math.inf:
                 raise ConfigurationError(f"{name}: {value}; it has to be 0 or more")
         if len(self.entropy) != 2 or not all(0 <= weight < math.inf for weight in self.entropy):
             raise ConfigurationError(f"entropy: {self.entropy}; two weights of 0 or more, at the start and at the end")
-        for name in ("gae_lambda", "keep", "average"):
+        for name in ("gae_lambda", "keep", "average", "searched"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise ConfigurationError(f"{name}: {value}; it is between 0 and 1")
@@ -175,6 +184,13 @@ class PolicyNetwork(nn.Module):
             latent = th.relu(layer(latent))
         policy, value, shares, margins, turns = self.heads(latent).float().split(self.sizes, dim=1)
         return Heads(policy, value[:, 0], shares, margins, turns[:, 0])
+
+    def as_arrays(self) -> Layers:
+        """The weights as a model has them."""
+        return [
+            (layer.weight.detach().cpu().numpy().T.copy(), layer.bias.detach().cpu().numpy().copy())
+            for layer in self.layers
+        ]
 
 
 def log_likelihoods(policy: th.Tensor, mask: th.Tensor) -> th.Tensor:
@@ -363,6 +379,8 @@ class Rollout:
         self.result = np.zeros(room, np.int64)
         self.advantage = np.zeros(room, np.float32)
         self.targets = np.zeros((room, 2 * MAX_PLAYERS + 1), np.float32)  #: shares, margins, turns
+        self.question = np.zeros(room, np.int64)  #: which of `advice` is of the decision; `NOBODY` for none
+        self.advice: list[NDArray[np.float32]] = []  #: likelihoods that searches propose, [A] each
         self.steps = 0  #: decisions of all seats, forced ones and opponents' included
 
 
@@ -373,6 +391,7 @@ class Player:
         self.tables, self.league, self.settings, self.device = tables, league, settings, device
         self.generator = th.Generator(device).manual_seed(seed)
         self.half = multiplies_brain_floats(device)
+        self.expert = Expert(tables.variants, settings.simulations) if settings.simulations > 0 else None
         self.last = np.full((tables.num_envs, MAX_PLAYERS), NOBODY, np.int64)
         dtype = th.bfloat16 if self.half else th.float32
         room = settings.rollout + tables.num_envs
@@ -385,6 +404,9 @@ class Player:
         rollout = self.rollouts[0]
         self.rollouts.reverse()
         rollout.count = rollout.steps = 0
+        rollout.advice.clear()
+        if self.expert is not None:
+            self.expert.follow(network.as_arrays())
         self.last[:] = NOBODY
         finals: list[float] = []
         known: list[NDArray[np.float32]] = []
@@ -433,6 +455,9 @@ class Player:
             actions = draw(likelihood, self.generator)
         else:
             actions = th.from_numpy(teacher.decide(tables, rows)).to(self.device)
+        rollout.question[start:stop] = NOBODY
+        if self.expert is not None and teacher is None:
+            self._ask(self.expert, rollout, rows, likelihood)
         rollout.action[start:stop] = actions
         rollout.log_likelihood[start:stop] = likelihood.gather(1, actions[:, None])[:, 0]
         rollout.value[start:stop] = heads.value.cpu().numpy()
@@ -446,6 +471,16 @@ class Player:
         self.last[rows, seat] = numbers
         rollout.count = stop
         return actions.cpu().numpy()
+
+    def _ask(self, expert: Expert, rollout: Rollout, rows: NDArray[np.int64], likelihood: th.Tensor) -> None:
+        """Ask the search about some of the decisions in the games `rows`, whose log-likelihoods are given."""
+        drawn = th.rand(len(rows), generator=self.generator, device=self.device).cpu().numpy()
+        asked = np.flatnonzero(drawn < self.settings.searched)
+        seeds = th.randint(2**62, (len(asked),), generator=self.generator, device=self.device).cpu().numpy()
+        gains = th.from_numpy(expert.gains(self.tables, rows[asked], seeds)).to(self.device)
+        proposed = th.softmax(likelihood[asked] + self.settings.sharpness * gains, dim=1)
+        rollout.question[rollout.count + asked] = len(rollout.advice) + np.arange(len(asked))
+        rollout.advice.extend(proposed.cpu().numpy())
 
     def _close(self, rollout: Rollout, end: Ended, finals: list[float], known: list[NDArray[np.float32]]) -> None:
         """Book the end of a game for every seat that has decided in it."""
@@ -532,6 +567,7 @@ class Losses:
     """Means over the decisions of an update."""
 
     policy: float = 0.0
+    search: float = 0.0
     value: float = 0.0
     shares: float = 0.0
     margins: float = 0.0
@@ -539,7 +575,7 @@ class Losses:
     distance: float = 0.0  #: between the policy that played and the one that learns, approximately
     clipped: float = 0.0  #: share of the decisions
     names: tuple[str, ...] = field(
-        default=("policy", "value", "shares", "margins", "entropy", "distance", "clipped"), repr=False
+        default=("policy", "search", "value", "shares", "margins", "entropy", "distance", "clipped"), repr=False
     )
 
 
@@ -647,6 +683,8 @@ class Learner:
         for group in self.optimizer.param_groups:
             group["lr"] = settings.learning_rate * max(1.0 - part, LEAST_RATE)
         entropy_weight = settings.entropy[0] + (settings.entropy[1] - settings.entropy[0]) * min(part, 1.0)
+        question = th.from_numpy(rollout.question[:count]).to(self.device)
+        advice = th.from_numpy(np.array(rollout.advice, np.float32)).to(self.device)
         anchor_weight = settings.anchor * max(0.0, 1.0 - part / settings.anchor_until) if self.anchor else 0.0
         if warm_up:
             anchor_weight = 1.0
@@ -671,6 +709,11 @@ class Learner:
                 ratio, gain = change.exp(), scaled[rows]
                 clip = ratio.clamp(1 - settings.clip_range, 1 + settings.clip_range)
                 policy_loss = -th.min(ratio * gain, clip * gain).mean() - entropy_weight * spread_out
+            asked = question[rows]
+            found = asked >= 0
+            search_loss = th.zeros((), device=self.device)
+            if len(advice) and found.any():
+                search_loss = -(advice[asked[found]] * likelihood[found]).sum(dim=1).mean()
             value_loss = (heads.value - returns[rows]).square().mean()
             wanted, present = targets[rows], seats[rows]
             share_loss = -(wanted[:, :MAX_PLAYERS] * log_shares(heads.shares, present)).sum(dim=1).mean()
@@ -680,6 +723,7 @@ class Learner:
             turns_loss = (heads.turns - wanted[:, -1]).square().mean()
             loss = (
                 policy_loss
+                + settings.search_weight * search_loss
                 + settings.value_weight * value_loss
                 + settings.share_weight * share_loss
                 + settings.margin_weight * margin_loss
@@ -695,7 +739,10 @@ class Learner:
             self.optimizer.step()
             with th.no_grad():
                 clipped = ((change.exp() - 1).abs() > settings.clip_range).float().mean()
-                parts = (policy_loss, value_loss, share_loss, margin_loss, spread_out, -change.mean(), clipped)
+                parts = (
+                    *(policy_loss, search_loss, value_loss, share_loss, margin_loss),
+                    *(spread_out, -change.mean(), clipped),
+                )
                 sums += [float(part) for part in parts]
         self.losses = Losses(*(sums / len(starts)).tolist())
         self.decisions += rollout.steps

@@ -27,7 +27,7 @@ import numpy as np
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.heuristic import HeuristicAgent
 from siberia_agents.interface import Agent
-from siberia_agents.learned import Layers, LearnedAgent, Model, head_sizes, load_model, observation_version
+from siberia_agents.learned import LearnedAgent, Model, head_sizes, load_model, observation_version
 from siberia_agents.plan import has_plan
 from siberia_agents.random_agent import RandomAgent
 from siberia_env.core.rng import check_seed
@@ -322,7 +322,7 @@ class Training:
 
     def model_of(self, network: PolicyNetwork) -> Model:
         """The weights of `network` as a model."""
-        layers = layers_of(network)
+        layers = network.as_arrays()
         trained = {
             "decisions": self.learner.decisions,
             "seconds": round(self.seconds, 1),
@@ -556,14 +556,6 @@ def _put_together(value: Any, arrays: dict[str, Any]) -> Any:
     if isinstance(value, list):
         return [_put_together(part, arrays) for part in value]
     return value
-
-
-def layers_of(network: PolicyNetwork) -> Layers:
-    """The weights of `network` as a model has them."""
-    return [
-        (layer.weight.detach().cpu().numpy().T.copy(), layer.bias.detach().cpu().numpy().copy())
-        for layer in network.layers
-    ]
 
 
 def put_weights(network: PolicyNetwork, model: Model) -> None:
