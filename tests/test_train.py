@@ -296,10 +296,9 @@ for _ in train.Training(tiny(game=sys.argv[1]), Path(sys.argv[2])).run():
 """
 
 
-@both_games
-def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path, game: str) -> None:
+def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path) -> None:
     """A kill between two checkpoints: what came after the last one is played again, bit for bit."""
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    game, whole, killed = "board", tmp_path / "whole", tmp_path / "killed"
     finish(Training(tiny(game=game), whole))
     with subprocess.Popen(
         [sys.executable, "-c", RUN, game, str(killed)],
