@@ -298,6 +298,47 @@ def test_playing_while_learning_learns_from_the_rollout_before() -> None:
     one.close()
 
 
+# ---------------------------------------------------------------- a critic that sees what is hidden
+
+
+@both_games
+def test_the_critic_sees_the_hidden_blocks_and_its_seat(game: str) -> None:
+    one = learner(game, (3,), critic=True, rollout=100)
+    tables = one.player.tables
+    rows = np.flatnonzero(tables.num_legal > 1)
+    seats = tables.player[rows].astype(np.int64)
+    hidden, size = tables.hidden(rows, seats), tables.game.hidden_size
+    expected = np.zeros(size, np.float32)
+    for row, seat, seen in zip(rows, seats, hidden, strict=True):
+        engine.observe_hidden_at(tables.variants[0].rulesets, tables.envs[0].states, row, expected)
+        assert np.array_equal(seen[:size], expected)
+        assert np.flatnonzero(seen[size:]).tolist() == [seat]
+    assert hidden[:, :size].any()
+
+
+def test_advantages_come_from_the_critic_and_the_model_does_without() -> None:
+    one = learner("card", critic=True)
+    rollout = one.player.play(one.network)
+    count = rollout.count
+    own, hidden = rollout.observation[:count].float(), rollout.hidden[:count].float()
+    with th.no_grad():
+        expected = one.network.expected(own, hidden).numpy()
+    assert np.allclose(rollout.value[:count], expected, atol=0.02)  # the rollout is in half precision
+    layers = one.network.as_arrays()
+    assert [weight.shape[0] for weight, _ in layers] == [tables_width(one), 16, 16]
+    for _ in range(6):
+        one.learn(rollout, 0.0)
+    assert one.network.critic is not None
+    with th.no_grad():
+        learnt = one.network.expected(own, hidden).numpy()
+    target = rollout.advantage[:count] + rollout.value[:count]
+    assert np.square(learnt - target).mean() < 0.9 * np.square(expected - target).mean()
+
+
+def tables_width(one: Learner) -> int:
+    return one.player.tables.game.observation_size
+
+
 # ---------------------------------------------------------------- expert iteration
 
 

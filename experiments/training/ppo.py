@@ -11,6 +11,8 @@ What differs from textbook PPO (Schulman and others, 2017), and why:
   walks from each seat's own decision to the same seat's next one.
 - **A rollout ends after a number of own decisions**, not of steps, so that its size does not depend on the opponents.
 - **Few epochs**, and on request only the decisions with the largest advantages (`Settings.keep`).
+- **On request advantages come from a critic that sees what is hidden** (Pinto and others, "Asymmetric actor critic for
+  image-based robot learning", 2018). It is no part of the model. The value head, which sees what the seat sees, stays.
 - **The standing is known.** The value head predicts what is still to come beyond the margin as it stands.
 - **Games and learning overlap**: one thread plays with the weights of the last update while the other learns.
 - **Averaged weights** are what is measured and shipped.
@@ -36,7 +38,7 @@ from siberia_env.core import engine
 from siberia_env.core.jit import kernel
 from siberia_env.core.rewards import MARGIN_UNIT, reward_number
 from siberia_env.errors import ConfigurationError
-from siberia_env.game import MAX_PLAYERS, Game, Variant, copy_states
+from siberia_env.game import MAX_PLAYERS, Game, Variant, copy_states, observe_hidden
 from siberia_env.vector import Step, VectorEnv
 from siberia_experiments.training.expert import Expert
 from siberia_experiments.training.league import LEARNER, League, Mix, Opponent, PlanOpponent
@@ -66,7 +68,8 @@ class Settings:
         clip_range: PPO's.
         gae_lambda: weight of longer estimates, from one own decision of a seat to its next.
         entropy: weight of the entropy bonus at the start, and at the end of training.
-        value_weight: weight of the value head's squared error.
+        critic: take advantages from a second network, which sees what is hidden too.
+        value_weight: weight of the value head's squared error, and of the critic's.
         share_weight: weight of the cross-entropy of the win shares.
         margin_weight: weight of the squared error of the final margins.
         turns_weight: weight of the squared error of the turns left.
@@ -97,6 +100,7 @@ class Settings:
     clip_range: float = 0.2
     gae_lambda: float = 0.95
     entropy: tuple[float, float] = (0.02, 0.002)
+    critic: bool = False
     value_weight: float = 0.25
     share_weight: float = 0.25
     margin_weight: float = 0.05
@@ -159,18 +163,16 @@ class Heads(NamedTuple):
 
 
 class PolicyNetwork(nn.Module):
-    """A trunk of rectified layers, and all heads in one last layer."""
+    """A trunk of rectified layers with all heads in one last layer; on request, a critic of the same form beside it."""
 
-    def __init__(self, game: Game, widths: Sequence[int]) -> None:
+    def __init__(self, game: Game, widths: Sequence[int], critic: bool = False) -> None:
         super().__init__()
         self.sizes = list(head_sizes(game).values())
-        ins = [game.observation_size, *widths]
-        linear = [nn.Linear(a, b) for a, b in pairwise([*ins, sum(self.sizes)])]
-        for number, layer in enumerate(linear):
-            nn.init.orthogonal_(layer.weight, 2**0.5 if number < len(widths) else 0.01)
-            nn.init.zeros_(layer.bias)
-        *hidden, self.heads = linear
+        *hidden, self.heads = _linear([game.observation_size, *widths, sum(self.sizes)])
         self.trunk = nn.ModuleList(hidden)
+        self.critic: nn.ModuleList | None = None
+        if critic:
+            self.critic = nn.ModuleList(_linear([game.observation_size + hidden_size(game), *widths, 1]))
 
     @property
     def layers(self) -> list[nn.Linear]:
@@ -185,12 +187,35 @@ class PolicyNetwork(nn.Module):
         policy, value, shares, margins, turns = self.heads(latent).float().split(self.sizes, dim=1)
         return Heads(policy, value[:, 0], shares, margins, turns[:, 0])
 
+    def expected(self, observation: th.Tensor, hidden: th.Tensor) -> th.Tensor:
+        """The critic's estimate of the scaled reward still to come; float32 [n]."""
+        assert self.critic is not None
+        latent = th.cat((observation, hidden), dim=1)
+        *layers, last = self.critic
+        for layer in layers:
+            latent = th.relu(layer(latent))
+        return last(latent).float()[:, 0]
+
     def as_arrays(self) -> Layers:
         """The weights as a model has them."""
         return [
             (layer.weight.detach().cpu().numpy().T.copy(), layer.bias.detach().cpu().numpy().copy())
             for layer in self.layers
         ]
+
+
+def _linear(widths: Sequence[int]) -> list[nn.Linear]:
+    """Linear layers from each width to the next; the last begins with small weights."""
+    layers = [nn.Linear(a, b) for a, b in pairwise(widths)]
+    for number, layer in enumerate(layers):
+        nn.init.orthogonal_(layer.weight, 2**0.5 if number < len(layers) - 1 else 0.01)
+        nn.init.zeros_(layer.bias)
+    return layers
+
+
+def hidden_size(game: Game) -> int:
+    """How many numbers tell a critic what its seat does not see: the hidden blocks, and which seat it is."""
+    return game.hidden_size + MAX_PLAYERS
 
 
 def log_likelihoods(policy: th.Tensor, mask: th.Tensor) -> th.Tensor:
@@ -286,6 +311,16 @@ class Tables:
             observation[here] = seen
         return observation
 
+    def hidden(self, rows: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """What nobody sees of game `rows[i]`, and a one at the number of seat `seats[i]`; float32 [n, H + 4]."""
+        found = np.zeros((len(rows), hidden_size(self.game)), np.float32)
+        for variant, here, states in self.states_of(rows):
+            seen = np.zeros((len(here), self.game.hidden_size), np.float32)
+            observe_hidden_batch(variant.rulesets, states, seen)
+            found[here, : self.game.hidden_size] = seen
+        found[np.arange(len(rows)), self.game.hidden_size + seats] = 1
+        return found
+
     def snapshot(self) -> list[dict[str, Any]]:
         """All games, for `restore`."""
         return [env.snapshot() for env in self.envs]
@@ -298,6 +333,13 @@ class Tables:
         """
         for env, step, saved in zip(self.envs, self.steps, snapshot, strict=True):
             self._show(step, env.restore(saved))
+
+
+@kernel
+def observe_hidden_batch(rulesets: Any, states: Any, out: Any) -> None:
+    """Write what nobody sees of each state into `out` (float32 [n, H])."""
+    for i in range(states.shape[0]):
+        observe_hidden(rulesets[0], states[i], out[i])
 
 
 def _in_the_middle(env: VectorEnv, seed: int) -> Step:
@@ -366,8 +408,9 @@ def walk_back(
 class Rollout:
     """Own free decisions in the order in which they were taken, M at most."""
 
-    def __init__(self, game: Game, room: int, device: th.device, dtype: th.dtype) -> None:
+    def __init__(self, game: Game, room: int, device: th.device, dtype: th.dtype, critic: bool = False) -> None:
         self.count = 0
+        self.hidden = th.zeros((room, hidden_size(game) if critic else 0), dtype=dtype, device=device)
         self.observation = th.zeros((room, game.observation_size), dtype=dtype, device=device)
         self.mask = th.zeros((room, game.num_actions), dtype=th.int8, device=device)
         self.action = th.zeros(room, dtype=th.int64, device=device)
@@ -395,7 +438,7 @@ class Player:
         self.last = np.full((tables.num_envs, MAX_PLAYERS), NOBODY, np.int64)
         dtype = th.bfloat16 if self.half else th.float32
         room = settings.rollout + tables.num_envs
-        self.rollouts = [Rollout(tables.game, room, device, dtype) for _ in range(2)]
+        self.rollouts = [Rollout(tables.game, room, device, dtype, settings.critic) for _ in range(2)]
 
     @th.no_grad()
     def play(self, network: PolicyNetwork, teacher: PlanOpponent | None = None) -> Rollout:
@@ -460,8 +503,12 @@ class Player:
             self._ask(self.expert, rollout, rows, likelihood)
         rollout.action[start:stop] = actions
         rollout.log_likelihood[start:stop] = likelihood.gather(1, actions[:, None])[:, 0]
-        rollout.value[start:stop] = heads.value.cpu().numpy()
         seat = tables.player[rows]
+        value = heads.value
+        if network.critic is not None:
+            rollout.hidden[start:stop] = th.from_numpy(tables.hidden(rows, seat.astype(np.int64)))
+            value = network.expected(rollout.observation[start:stop], rollout.hidden[start:stop])
+        rollout.value[start:stop] = value.cpu().numpy()
         rollout.seats[start:stop] = tables.seats[rows]
         rollout.standing[start:stop] = self.settings.reward_scale * tables.standing()[rows, seat]
         before = self.last[rows, seat]
@@ -507,11 +554,16 @@ class Player:
         tables = self.tables
         rows, seats = np.nonzero(self.last != NOBODY)
         rollout.result[self.last[rows, seats]] = len(finals) + np.arange(len(rows))
-        heads = network(th.from_numpy(tables.observe(rows, seats)).to(self.device, rollout.observation.dtype))
+        observation = th.from_numpy(tables.observe(rows, seats)).to(self.device, rollout.observation.dtype)
+        heads = network(observation)
+        value = heads.value
+        if network.critic is not None:
+            hidden = th.from_numpy(tables.hidden(rows, seats)).to(self.device, rollout.hidden.dtype)
+            value = network.expected(observation, hidden)
         standing = self.settings.reward_scale * tables.standing()[rows, seats]
         present = th.from_numpy(tables.seats[rows]).to(self.device)
         shares = log_shares(heads.shares, present).exp()
-        finals.extend((heads.value.cpu().numpy() + standing).tolist())
+        finals.extend((value.cpu().numpy() + standing).tolist())
         known.extend(th.cat((shares, heads.margins, heads.turns[:, None]), dim=1).cpu().numpy())
 
     def state(self) -> dict[str, Any]:
@@ -606,7 +658,7 @@ class Learner:
         self.teacher: PlanOpponent | None = next(named, None)
         self.device = th.device(device)
         th.manual_seed(seed)
-        self.network = PolicyNetwork(variants[0].game, settings.network).to(self.device)
+        self.network = PolicyNetwork(variants[0].game, settings.network, settings.critic).to(self.device)
         self.average = copy.deepcopy(self.network)
         self.anchor: PolicyNetwork | None = None
         self.optimizer = self._new_optimizer()
@@ -696,6 +748,10 @@ class Learner:
             observation, mask = rollout.observation[rows], rollout.mask[rows]
             with th.autocast(self.device.type, th.bfloat16, enabled=self.player.half):
                 heads = self.network(observation)
+                value_loss = (heads.value - returns[rows]).square().mean()
+                if self.network.critic is not None:
+                    expected = self.network.expected(observation, rollout.hidden[rows])
+                    value_loss = value_loss + (expected - returns[rows]).square().mean()
             likelihood = log_likelihoods(heads.policy, mask)
             chosen = likelihood.gather(1, rollout.action[rows][:, None])[:, 0]
             # The clamp saves time: the processor takes ten times as long for numbers too small for float32.
@@ -714,7 +770,6 @@ class Learner:
             search_loss = th.zeros((), device=self.device)
             if len(advice) and found.any():
                 search_loss = -(advice[asked[found]] * likelihood[found]).sum(dim=1).mean()
-            value_loss = (heads.value - returns[rows]).square().mean()
             wanted, present = targets[rows], seats[rows]
             share_loss = -(wanted[:, :MAX_PLAYERS] * log_shares(heads.shares, present)).sum(dim=1).mean()
             there = th.arange(MAX_PLAYERS, device=self.device) < present[:, None]
