@@ -5,7 +5,7 @@ VENV ?= .venv
 GAME ?= card
 BIN = $(VENV)/bin
 
-.PHONY: help setup demo test soak mutants attack check format lint types docs bench clean
+.PHONY: help setup demo test soak mutants attack data-check dist-check check format lint types docs bench clean
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
@@ -13,6 +13,8 @@ help:
 	@echo "make soak        10^9 random decisions of both games, each checked in compiled code"
 	@echo "make mutants     break every rule on purpose and show which changes no test notices (most of an hour)"
 	@echo "make attack      damage files and caches, play agents that mean harm, close streams: some minutes"
+	@echo "make data-check  read tables with pandas, Polars and datasets, and learn from one until it beats greedy"
+	@echo "make dist-check  build wheel and source archive into dist/, and test both in an empty environment"
 	@echo "make check       tests, format, lint, strict types, docs in step with the code"
 	@echo "make bench       the speed table, beside other libraries"
 	@echo "make docs        write the generated tables of the docs anew"
@@ -43,6 +45,14 @@ mutants: setup
 
 attack: setup
 	$(BIN)/python -m tests.attack
+
+data-check: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[readers]'
+	$(BIN)/python -m tests.data_check
+
+# TESTS chooses other tests than all.
+dist-check: setup
+	$(BIN)/python -m tests.dist_check $(TESTS)
 
 check: setup lint types test
 

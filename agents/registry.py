@@ -35,8 +35,10 @@ from siberia_agents.random_agent import RandomAgent
 from siberia_agents.search.agent import SearchAgent
 from siberia_agents.search.guided import GuidedAgent
 from siberia_agents.search.ismcts import PLAYOUTS, RETURNS
+from siberia_agents.search.visits import ShowsVisits
 from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.game import Variant
+from siberia_env.spelling import did_you_mean
 from siberia_env.view import BatchView, View
 
 T = TypeVar("T")
@@ -144,6 +146,10 @@ class LevelAgent(Agent):
         """The agent's action in each game."""
         return self.agent.act_batch(views)
 
+    def act_with_visits(self, view: View) -> tuple[int, NDArray[np.int64] | None]:
+        """The agent's action, and the visits of its search if it searches."""
+        return self.agent.act_with_visits(view) if isinstance(self.agent, ShowsVisits) else (self.agent.act(view), None)
+
 
 #: The suite's own agents by name.
 AGENTS: dict[str, Entry] = {
@@ -239,7 +245,7 @@ def make_agent(spec: str) -> Agent:
         return _suite_agent(spec, name, parts)
     if _is_own(name, parts):
         return _own_agent(spec, name, parts[0], parts[1:])
-    raise ConfigurationError(f"no agent {name!r}; {_the_agents()}")
+    raise ConfigurationError(f"no agent {name!r}{did_you_mean(name, AGENTS)}; {_the_agents()}")
 
 
 def agent_files(spec: str, variant: Variant) -> list[Path]:
@@ -266,7 +272,7 @@ def agent_files(spec: str, variant: Variant) -> list[Path]:
         named = argument[0] if entry.model == "argument" and argument else options.get(entry.model)
         return [shipped_file(variant) if named is None else Path(named)]
     if not _is_own(name, parts):
-        raise ConfigurationError(f"no agent {name!r}; {_the_agents()}")
+        raise ConfigurationError(f"no agent {name!r}{did_you_mean(name, AGENTS)}; {_the_agents()}")
     argument, options = _read_parts(spec, parts[1:], OWN_FORM)
     return [*_module_file(spec, name), *(Path(text) for text in (*argument, *options.values()) if os.path.isfile(text))]
 
@@ -319,7 +325,8 @@ def _suite_agent(spec: str, name: str, parts: Sequence[str]) -> Agent:
     for option, text in given.items():
         if option not in entry.options:
             there_are = f"its options are {', '.join(entry.options)}" if entry.options else "it has none"
-            raise ConfigurationError(f"agent {name!r} has no option {option!r}; {there_are}")
+            guess = did_you_mean(option, entry.options)
+            raise ConfigurationError(f"agent {name!r} has no option {option!r}{guess}; {there_are}")
         try:
             options[option] = entry.options[option].read(text)
         except ValueError:

@@ -38,6 +38,7 @@ from siberia_env.common.components import DEFAULT_SALESMAN_VALUES, DOLLARS, NUM_
 from siberia_env.game import CONTRACT, GAMES, MAX_PLAYERS, OPTIONAL, Block, Game, block_slices
 from siberia_env.view import View
 from siberia_experiments.commands import LIST_SIGN
+from siberia_experiments.data.decisions import COLUMNS as DATA_COLUMNS
 from siberia_experiments.training.league import Mix
 from siberia_experiments.training.ppo import Settings
 from siberia_experiments.training.run import GAME_SETTINGS
@@ -444,7 +445,7 @@ def tournament(path: Path) -> str:
             line["games"],
             f"{100 * float(line['win_share']):.1f}",
             f"{100 * float(line['win_low']):.1f} - {100 * float(line['win_high']):.1f}",
-            f"{float(line['mean_score']):,.0f}",
+            f"${float(line['mean_score']):.0f}",
             f"{float(line['rating']):.0f}",
             f"{float(line['rating_low']):.0f} - {float(line['rating_high']):.0f}",
             f"{float(line['ms_per_move']):.2g}",
@@ -456,7 +457,13 @@ def tournament(path: Path) -> str:
 
 
 #: The generated parts by the name in their marker.
+def data_columns() -> str:
+    """The columns of a table of decisions."""
+    return table(("column", "type", "what it holds"), [(code(c.name), c.kind, c.meaning) for c in DATA_COLUMNS])
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "data columns": data_columns,
     "components of both games": lambda: known({"card game": box.TABLES, "board game": board_box.TABLES}),
     "components of the card game": lambda: known({"what": box.TABLES}),
     "components of the board game": lambda: known({"what": board_box.TABLES}),

@@ -1,61 +1,61 @@
-"""The command line: `siberia train|evaluate|exploit|tune|tournament|play|record|replay|bench|demo`."""
+"""The command line: `siberia train|evaluate|exploit|tune|tournament|play|record|replay|bench|demo|agents|rules`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import fields, replace
-from functools import wraps
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
-from siberia_agents.registry import AGENTS, is_own, short_form
+from siberia_agents.registry import is_own
 from siberia_env import __version__
-from siberia_env.errors import ConfigurationError, MissingExtraError, SiberiaError
-from siberia_env.files import FolderLock
-from siberia_env.game import GAMES, Variant, find_game
-from siberia_experiments.commands import LIST_SIGN, TRUTH, resume_line
-from siberia_experiments.faults import one_line, printable
+from siberia_env.errors import ConfigurationError, MissingExtraError
+from siberia_experiments.arguments import (
+    named_game,
+    read_agents,
+    read_counts,
+    read_fields,
+    read_game_rules,
+    read_tables,
+    read_variant,
+    read_widths,
+)
+from siberia_experiments.commands import resume_line
+from siberia_experiments.options import (
+    BAD_INPUT,
+    INTERRUPTED,
+    MOST_GAMES,
+    Agents,
+    AsJson,
+    CommandLine,
+    ComponentFile,
+    GameName,
+    Group,
+    Players,
+    Rules,
+    Seed,
+    complain,
+    complete_agents,
+    only_trainer,
+    positive,
+    processors,
+    refusing_bad_input,
+    say,
+    was_given,
+)
 
-BAD_INPUT = 2  #: exit code
-INTERRUPTED = 130  #: exit code
-MOST_GAMES = 10**8  #: in one run
+READING_WIDTH = 100  #: columns of text, however wide the terminal is
 
-app = typer.Typer(
-    add_completion=False,
+app = CommandLine(
+    cls=Group,
     rich_markup_mode="rich",
     help="Siberia: Reiner Stockhausen's games as learning environments. For every command, name the game first.",
 )
-
-GameName = Annotated[str, typer.Argument(metavar="GAME", help=f"Which game: {', '.join(GAMES)}.")]
-Players = Annotated[int, typer.Option("--players", help="Number of players, 2 to 4.")]
-Rules = Annotated[
-    str,
-    typer.Option(
-        "--rules",
-        metavar="NAME=VALUE,...",
-        help="Options of the game, such as edition=oya,max_turns=200 or sides=random,salesman_cards=true. "
-        "Write a list with slashes.",
-    ),
-]
-ComponentFile = Annotated[
-    Path | None, typer.Option("--components", metavar="FILE", help="File with your own component tables (JSON).")
-]
-Seed = Annotated[int, typer.Option("--seed", help="Number that decides everything that is random.")]
-Agents = Annotated[
-    str,
-    typer.Option(
-        "--agents",
-        metavar="NAME,...",
-        help=f"Agents, seat by seat: {', '.join(map(short_form, AGENTS))}, or MODULE:CLASS for one of your own. "
-        "Options follow as :OPTION=VALUE (see docs/agents.md). The last agent takes the remaining seats.",
-    ),
-]
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _tell_version(asked: bool) -> None:
@@ -71,178 +71,6 @@ def siberia(
     ] = False,
 ) -> None:
     """Take the options before the command."""
-
-
-def say(line: str) -> None:
-    """Print a line. What a terminal would obey in a name is shown, not sent."""
-    typer.echo(printable(line))
-
-
-def complain(text: str) -> None:
-    """Print one line on stderr, if there is one."""
-    if sys.stderr is not None:
-        print(f"siberia: {one_line(text)}", file=sys.stderr)
-
-
-@contextmanager
-def only_trainer(folder: Path) -> Iterator[None]:
-    """Keep other processes from training in `folder`, which exists.
-
-    Raises:
-        ConfigurationError: another process trains there.
-    """
-    try:
-        lock = FolderLock(folder)
-    except BlockingIOError:
-        raise ConfigurationError(f"--out: another process trains in {folder}") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def refusing_bad_input(command: F) -> F:
-    """Turn the suite's own errors into one line on stderr and exit code 2."""
-
-    @wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return command(*args, **kwargs)
-        except (SiberiaError, MissingExtraError) as error:
-            complain(str(error))  # a name in a file may contain line breaks
-        except BrokenPipeError:
-            raise
-        except OSError as error:  # a disk that is full, a file that has just gone
-            where = f"{error.filename}: " if error.filename is not None else ""
-            complain(f"{where}{error.strerror or error}")
-        except MemoryError:
-            complain("there is not enough memory")
-        raise typer.Exit(BAD_INPUT) from None
-
-    return wrapped  # type: ignore[return-value]
-
-
-def read_rules(text: str, option: str = "--rules") -> dict[str, Any]:
-    """Read options such as `edition=oya,max_turns=200`.
-
-    A value is a whole number, `true`, `false`, a word, or a list of words (`a/b`).
-
-    Raises:
-        ConfigurationError: a part that is not of the form NAME=VALUE.
-    """
-    rules: dict[str, Any] = {}
-    for part in filter(None, text.split(",")):
-        name, _, value = (text.strip() for text in part.partition("="))
-        if not name or not value:
-            raise ConfigurationError(f"{option}: {part!r} is not of the form NAME=VALUE")
-        if name in rules:
-            raise ConfigurationError(f"{option}: {name} is given twice")
-        rules[name] = _read_value(value)
-    return rules
-
-
-def _read_value(text: str) -> int | bool | str | list[str]:
-    if text in TRUTH:
-        return TRUTH[text]
-    if LIST_SIGN in text:
-        return [part.strip() for part in text.split(LIST_SIGN)]
-    try:
-        return int(text)
-    except ValueError:
-        return text
-
-
-def read_widths(text: str) -> tuple[int, ...]:
-    """Read widths such as `256,256`.
-
-    Raises:
-        ConfigurationError: the widths are not whole numbers of 1 or more.
-    """
-    widths = _whole_numbers(text)
-    if not widths or min(widths) < 1:
-        raise ConfigurationError(f"--network: {text!r}; give the widths of the hidden layers, such as 256,256")
-    return widths
-
-
-def read_counts(text: str) -> tuple[int, ...]:
-    """Read player counts such as `2` or `2,3,4`.
-
-    Raises:
-        ConfigurationError: they are no whole numbers.
-    """
-    counts = _whole_numbers(text)
-    if not counts:
-        raise ConfigurationError(f"--players: {text!r}; give a number of players, or several, such as 2,3,4")
-    return counts
-
-
-def _whole_numbers(text: str) -> tuple[int, ...]:
-    """The numbers in `text`, which commas separate; none if one of them is no whole number."""
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        return ()
-
-
-def read_fields(option: str, text: str, given: Any) -> Any:
-    """Read values for the fields of a dataclass, such as `keep=0.5,entropy=0.01/0.001`, into a copy of `given`.
-
-    Raises:
-        ConfigurationError: a part that is not of the form NAME=VALUE, a name that is no field, or a value of the wrong
-            kind.
-    """
-    changes: dict[str, Any] = {}
-    for name, value in read_rules(text, option).items():
-        if not hasattr(given, name):
-            names = ", ".join(field.name for field in fields(given))
-            raise ConfigurationError(f"{option}: no {name!r}; there are {names}")
-        before = getattr(given, name)
-        try:
-            if isinstance(before, tuple):
-                parts = value if isinstance(value, list) else [value]
-                changes[name] = tuple(type(before[0])(part) for part in parts)
-            elif isinstance(before, bool) != isinstance(value, bool):
-                raise ValueError
-            else:
-                changes[name] = type(before)(value)
-        except (ValueError, TypeError):
-            raise ConfigurationError(f"{option}: {name}={value}; it is like {name}={before}") from None
-    return replace(given, **changes)
-
-
-def read_agents(text: str) -> list[str]:
-    """Read a list of agents such as `greedy, random`."""
-    return [spec.strip() for spec in text.split(",")]
-
-
-def find_variant(game: str, players: int, rules: str, components: Path | None) -> Variant:
-    """Return the variant that the common options describe."""
-    return find_game(game).variant(players, read_rules(rules), components)
-
-
-def read_tables(game: str, components: Path | None) -> dict[str, Any] | None:
-    """Read and check the component tables in the file `components`, and return them in the form that a run stores."""
-    if components is None:
-        return None
-    tables: dict[str, Any] = find_game(game).read_components(components).as_json()
-    return tables
-
-
-def processors() -> int:
-    """How many processors this process may use, or how many there are if the system doesn't say."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _was_given(context: typer.Context, option: str) -> bool:
-    source = context.get_parameter_source(option)
-    return source is not None and source.name != "DEFAULT"
-
-
-def _positive(name: str, value: float, most: float) -> None:
-    if not value > 0:
-        raise ConfigurationError(f"--{name}: {value}; it has to be more than 0")
-    if value > most:
-        raise ConfigurationError(f"--{name}: {value}; at most {most}")
 
 
 @app.command()
@@ -324,7 +152,7 @@ def train(
     held = ExitStack()
     budget: dict[str, Any] = {"minutes": minutes, "decisions": decisions}
     if resume:
-        given = {name for name in context.params if _was_given(context, name)}
+        given = {name for name in context.params if was_given(context, name)}
         for name in sorted(given - {"game", "out", "resume", "minutes", "decisions", "threads", "device"}):
             raise ConfigurationError(f"--{name.replace('_', '-')}: a resumed run keeps its own; leave the option out")
         changes = budget if given & set(budget) else {}
@@ -345,7 +173,7 @@ def train(
         options = TrainOptions(
             game,
             read_counts(players),
-            read_rules(rules),
+            read_game_rules(game, rules),
             read_tables(game, components),
             seed,
             settings=read_fields("--settings", settings, replace(game_settings(game), **own)),
@@ -385,6 +213,7 @@ def evaluate(
             help="Saved model that measures luck, or `shipped` for the suite's own; adds win rates corrected for luck.",
         ),
     ] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Play agents against each other, and show win rates and mean scores with 95% intervals.
 
@@ -403,14 +232,21 @@ def evaluate(
     siberia evaluate board --rules "sides=Tokyo/Hong Kong/Toronto/Sydney/Zurich"
 
     siberia evaluate card --agents learned,search:2000:playout=heuristic --games 200 --control-variate shipped
+
+    siberia evaluate card --agents learned,greedy --json > results.json
     """
     from siberia_experiments import evaluate as evaluation
-    from siberia_experiments.console import console, counted_deals, results_table
+    from siberia_experiments import report
+    from siberia_experiments.console import console, counted_deals, results_table, stdout_kept
 
-    variant = find_variant(game, players, rules, components)
+    variant = read_variant(game, players, rules, components)
     specs = read_agents(agents)
     judge = evaluation.find_judge(control_variate, variant) if control_variate else None
-    results = evaluation.evaluate(variant, evaluation.line_up(specs, players), games, seed, len(specs), judge)
+    with stdout_kept(as_json):
+        results = evaluation.evaluate(variant, evaluation.line_up(specs, players), games, seed, len(specs), judge)
+    if as_json:
+        typer.echo(report.as_text(report.evaluation(variant, specs, results, seed)))
+        return
     rows = [(spec, results, place) for place, spec in enumerate(specs)]
     console.print(results_table(f"{variant.game.title}, {players} players, {counted_deals(results)}", rows))
 
@@ -473,7 +309,7 @@ def exploit(
         game,
         agent,
         players,
-        read_rules(rules),
+        read_game_rules(game, rules),
         read_tables(game, components),
         seed,
         minutes,
@@ -537,7 +373,7 @@ def tune(
         TuneOptions(
             game,
             players,
-            read_rules(rules),
+            read_game_rules(game, rules),
             read_tables(game, components),
             tuple(read_agents(opponents)),
             minutes,
@@ -571,7 +407,12 @@ def tournament(
     game: GameName,
     agents: Annotated[
         str,
-        typer.Option("--agents", metavar="NAME,...", help="Agents that take part, at least two (see docs/agents.md)."),
+        typer.Option(
+            "--agents",
+            metavar="NAME,...",
+            autocompletion=complete_agents,
+            help="Agents that take part, at least two (see docs/agents.md).",
+        ),
     ] = "greedy,random",
     players: Players = 2,
     games: Annotated[int, typer.Option(help="Least number of games; each deal is played in every seat order.")] = 2000,
@@ -591,10 +432,14 @@ def tournament(
             metavar="MB", help="Memory limit of an agent of your own (MODULE:CLASS), which plays in its own process."
         ),
     ] = 4096,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start over: throw away the tournament that is in --out.")
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Rank agents. Every line-up plays in every seat order, on common deals.
 
-    After a stop or kill, the same command continues the tournament.
+    After a stop or kill, the same command continues the tournament. With a larger --games it plays the missing games.
 
     [bold]Examples[/bold]
 
@@ -604,46 +449,67 @@ def tournament(
 
     siberia tournament card --agents learned:runs/mine/model.npz,greedy,random --players 4 --move-seconds 5
     """
-    from siberia_experiments.console import console
+    from siberia_experiments.console import console, stdout_kept
+    from siberia_experiments.report import as_text
+    from siberia_experiments.tournament.report import report
     from siberia_experiments.tournament.run import Tournament, rounding
     from siberia_experiments.tournament.tables import tables
 
     folder = Path(f"runs/tournament-{game}") if out is None else out
-    variant = find_variant(game, players, rules, components)
+    variant = read_variant(game, players, rules, components)
     planned = Tournament(variant, read_agents(agents), games, folder, seed, move_seconds, memory)
     title = f"{variant.game.title}, {players} players, {planned.schedule.games} games"
-    try:
-        outcome = planned.run(processors() if jobs is None else jobs)
-    except KeyboardInterrupt:
-        say(f"stopped; {folder} has every game that was finished: the same command goes on")
-        raise typer.Exit(INTERRUPTED) from None
-    for table in tables(outcome, title, variant.game):
-        console.print(table)
-    say(rounding(planned))
-    try:
-        from siberia_experiments.tournament.plots import draw
-    except MissingExtraError as error:
-        say(f"no pictures: {error}")
-    else:
-        draw(outcome, folder, title)
-    say(f"{folder}: games.csv, summary.csv and more; docs/tournament.md says what each holds")
+    with stdout_kept(as_json):
+        try:
+            outcome = planned.run(processors() if jobs is None else jobs, fresh=fresh)
+        except KeyboardInterrupt:
+            again = "the same command without --fresh" if fresh else "the same command"
+            say(f"stopped; {folder} has every game that was finished: {again} goes on")
+            raise typer.Exit(INTERRUPTED) from None
+        for table in tables(outcome, title, variant.game):
+            console.print(table)
+        say(rounding(planned))
+        try:
+            from siberia_experiments.tournament.plots import draw
+        except MissingExtraError as error:
+            say(f"no pictures: {error}")
+        else:
+            draw(outcome, folder, title)
+        say(f"{folder}: games.csv, summary.csv and more; docs/tournament.md says what each holds")
+    if as_json:
+        typer.echo(as_text(report(planned, outcome)))
 
 
 @app.command()
 @refusing_bad_input
 def record(
+    context: typer.Context,
     game: GameName,
     agents: Agents = "greedy,random",
     players: Players = 2,
     games: Annotated[int, typer.Option(help="Number of games to record.")] = 1,
-    out: Annotated[Path, typer.Option(help="File to write, with one game after the other (JSON Lines).")] = Path(
-        "games.jsonl"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="File to write; by default games.jsonl or games.parquet. For minari: the name of the data set."
+        ),
+    ] = None,
+    file_format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="jsonl: records that replay. parquet: a table with a row for each decision. minari: a data set of one "
+            "seat. By default the ending of --out decides.",
+        ),
+    ] = "",
+    seat: Annotated[int, typer.Option(help="The seat whose decisions a Minari data set holds.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace what --out names, if it is there already.")] = False,
     rules: Rules = "",
     components: ComponentFile = None,
     seed: Seed = 0,
 ) -> None:
-    """Play games and record every decision and every chance outcome.
+    """Play games and record every decision: as records that replay, as a table, or as a data set.
 
     [bold]Examples[/bold]
 
@@ -652,14 +518,17 @@ def record(
     siberia record card --agents learned:runs/demo-card/model.npz,greedy --out game.jsonl
 
     siberia record board --players 4 --agents greedy --rules sides=random
-    """
-    from siberia_experiments.evaluate import line_up
-    from siberia_experiments.record_games import record_games
 
-    _positive("games", games, MOST_GAMES)
-    variant = find_variant(game, players, rules, components)
-    record_games(variant, line_up(read_agents(agents), players), games, seed, out)
-    say(f"{out}: {games} {'game' if games == 1 else 'games'}")
+    siberia record card --agents heuristic --games 1000 --out games.parquet   [dim](needs the extra `data`)[/dim]
+
+    siberia record card --agents heuristic,greedy --games 100 --format minari --out siberia/card-v0
+    """
+    from siberia_experiments.record_games import Order, record_as
+
+    positive("games", games, MOST_GAMES)
+    variant = read_variant(game, players, rules, components)
+    order = Order(variant, read_agents(agents), games, seed)
+    say(record_as(order, file_format, out, seat if was_given(context, "seat") else None, force))
 
 
 @app.command()
@@ -688,7 +557,7 @@ def replay(
     *games, file = names
     if len(games) > 1:
         raise ConfigurationError(f"replay: one game and one file, or just a file; got {' '.join(names)}")
-    for line in tell_records(Path(file), find_game(games[0]) if games else None):
+    for line in tell_records(Path(file), named_game(games[0]) if games else None):
         if not quiet:
             say(line)
     if quiet:
@@ -712,9 +581,9 @@ def bench(
     """
     from siberia_experiments.bench import bench as run_bench
 
-    _positive("seconds", seconds, 3600)
-    _positive("repeats", repeats, 1000)
-    run_bench(find_game(game), seconds, repeats)
+    positive("seconds", seconds, 3600)
+    positive("repeats", repeats, 1000)
+    run_bench(named_game(game), seconds, repeats)
 
 
 @app.command()
@@ -740,9 +609,9 @@ def demo(
     from siberia_experiments.training.demo import demo as run_demo
     from siberia_experiments.training.run import TrainOptions, make_folder
 
-    _positive("games", games, MOST_GAMES)
-    options = TrainOptions(game, (players,), read_rules(rules), read_tables(game, components), seed, minutes)
-    find_variant(game, players, rules, components)  # nothing is made for what can't be played
+    positive("games", games, MOST_GAMES)
+    options = TrainOptions(game, (players,), read_game_rules(game, rules), read_tables(game, components), seed, minutes)
+    read_variant(game, players, rules, components)  # nothing is made for what can't be played
     options.check()
     folder = Path(f"runs/demo-{game}") if out is None else out
     make_folder(folder)
@@ -796,15 +665,15 @@ def play(
     searcher = SearchAgent(hints)
     if resume is not None:
         for name in ("against", "seat", "players", "rules", "components", "seed"):
-            if _was_given(context, name):
+            if was_given(context, name):
                 raise ConfigurationError(f"--{name}: a resumed game keeps its own; leave the option out")
         found, looks_ahead = load_game(resume)
-        if found.variant.game is not find_game(game):
+        if found.variant.game is not named_game(game):
             raise ConfigurationError(f"--resume: {resume} keeps a game of {found.variant.game.name}, not of {game}")
         ask_about_modules(resume, found.agents)
         save, record_file = resume, resumed_record(resume, out)
     else:
-        variant = find_variant(game, players, rules, components)
+        variant = read_variant(game, players, rules, components)
         found = new_game(variant, randbits(32) if seed is None else seed, seat, read_agents(against))
         looks_ahead = 0
         record_file, save = new_files(game, out)
@@ -812,6 +681,42 @@ def play(
         sit_down(found, save, record_file, searcher, looks_ahead)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
+
+
+@app.command()
+@refusing_bad_input
+def agents() -> None:
+    """List the agents, how they play, and how strong they are for each game and number of players.
+
+    [bold]Examples[/bold]
+
+    siberia agents
+    """
+    from siberia_experiments.console import console
+    from siberia_experiments.handbook import agents as listed
+
+    for part in listed():
+        console.print(part, highlight=False, width=min(console.width, READING_WIDTH))
+
+
+@app.command(name="rules")
+@refusing_bad_input
+def show_rules(
+    game: GameName,
+    short: Annotated[bool, typer.Option("--short", help="Only how to play, in three minutes.")] = False,
+) -> None:
+    """Tell how to play a game in three minutes, and then all its rules.
+
+    [bold]Examples[/bold]
+
+    siberia rules card --short
+
+    siberia rules board | less
+    """
+    from siberia_experiments.console import console
+    from siberia_experiments.handbook import rules as told
+
+    console.print(told(named_game(game), short), width=min(console.width, READING_WIDTH))
 
 
 def ask_about_modules(file: Path, specs: Sequence[str]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,15 @@ import torch as th
 from rich.console import Console
 
 from siberia_agents.learned import load_model
+from siberia_agents.registry import AGENTS
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import GAMES, find_game
 from siberia_env.records import read_records
 from siberia_experiments import bench as bench_module
-from siberia_experiments.cli import main, read_rules
+from siberia_experiments.arguments import read_rules
+from siberia_experiments.cli import main
 from siberia_experiments.commands import resume_line
-from siberia_experiments.console import mean_score, results_table, short_label
+from siberia_experiments.console import WITHOUT_END, mean_score, results_table, short_label
 from siberia_experiments.evaluate import line_up
 from siberia_experiments.match import play_deals, play_games
 from siberia_experiments.statistics import Interval
@@ -28,11 +32,25 @@ from siberia_experiments.training import demo as demo_module
 from siberia_experiments.training.checkpoint import load_checkpoint
 from siberia_experiments.training.display import TrainingDisplay
 from siberia_experiments.training.run import CurvePoint, Progress, Training, checkpoint_path
-from tests.processes import run_python
+from tests.processes import ROOT, run_python
 from tests.test_agents import small_model
 from tests.test_train import shrink
 
-COMMANDS = ("train", "evaluate", "exploit", "tune", "tournament", "play", "record", "replay", "bench", "demo")
+COMMANDS = (
+    "train",
+    "evaluate",
+    "exploit",
+    "tune",
+    "tournament",
+    "play",
+    "record",
+    "replay",
+    "bench",
+    "demo",
+    "agents",
+    "rules",
+)
+WITHOUT_GAME = ("replay", "agents")
 COLUMNS = 80
 
 both_games = pytest.mark.parametrize("game", GAMES)
@@ -112,7 +130,8 @@ def test_help_teaches_by_examples(siberia: Siberia, command: str) -> None:
     assert (code, err) == (0, "")
     assert "Example" in out
     assert f" siberia {command} " in out
-    assert all(f"siberia {command} {game} " in " ".join(out.split()) for game in GAMES if command != "replay")
+    assert "<bool>" not in out
+    assert all(f"siberia {command} {game} " in " ".join(out.split()) for game in GAMES if command not in WITHOUT_GAME)
     assert max(map(len, out.splitlines())) <= COLUMNS
 
 
@@ -157,7 +176,7 @@ def test_evaluate_takes_rules_components_models_and_more_seats(
     code, out, _ = siberia("evaluate", game, "--agents", "learned:model.npz,greedy", *options)
     assert code == 0
     assert "learned:model.npz" in out
-    assert f"learned, {'' if players == 3 else '2 '}greedy" in out.replace("\n", "")
+    assert f"learned, {'' if players == 3 else '2 '}greedy" in out
     agents = line_up(["learned:model.npz", "greedy"], players)
     entrants = [0, *[1] * (players - 1)]
     expected = play_deals(find_game(game).variant(players, rules), agents, 4, 0, entrants=entrants)
@@ -189,7 +208,7 @@ def test_record_and_replay(siberia: Siberia, tmp_path: Path, game: str, players:
 def test_a_file_may_hold_records_of_both_games(siberia: Siberia, tmp_path: Path) -> None:
     parts = []
     for game in GAMES:
-        assert siberia("record", game, "--agents", "random", "--out", "one.jsonl")[0] == 0
+        assert siberia("record", game, "--agents", "random", "--out", "one.jsonl", "--force")[0] == 0
         parts.append((tmp_path / "one.jsonl").read_bytes())
     (tmp_path / "both.jsonl").write_bytes(b"".join(parts))
     assert siberia("replay", "--quiet", "both.jsonl") == (0, "both.jsonl: in order\n", "")
@@ -293,7 +312,7 @@ def test_demo_leaves_everything_in_one_folder(siberia: Siberia, tmp_path: Path, 
     (record,) = read_records(folder / "game.jsonl")
     assert record.header["agents"] == ["learned", "greedy"]
     told = (folder / "game.txt").read_text(encoding="utf-8")
-    assert re.search(r"expects to end \$[\d,]+ (ahead of|behind) the others; considers \w+", told)
+    assert re.search(r"expects to end \$\d+ (ahead of|behind) the others; considers \w+", told)
 
     (log,) = (folder / "tensorboard").iterdir()
     assert siberia("demo", game, "--minutes", "0")[0] == 2
@@ -319,6 +338,108 @@ def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPa
     assert seen == [(find_game(game), 0.5, 3)]
 
 
+def test_json_has_what_the_table_shows_and_stdout_nothing_else(
+    siberia: Siberia, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chatty.py").write_text(
+        "from siberia_agents.greedy import GreedyAgent\n"
+        "class Chatty(GreedyAgent):\n"
+        "    def start(self, variant, seed=0):\n"
+        "        super().start(variant, seed)\n"
+        "        print('hello')\n",
+        encoding="utf-8",
+    )
+    line = ["evaluate", "card", "--agents", "chatty:Chatty,random", "--players", "3", "--games", "30", "--seed", "3"]
+    code, out, err = siberia(*line, "--control-variate", "shipped", "--json")
+    assert (code, "hello" in err) == (0, True)
+    found = json.loads(out)
+    assert (found["command"], found["game"], found["players"], found["seed"]) == ("evaluate", "card", 3, 3)
+    assert (found["games"], found["deals"]) == (30, 10)
+    expected = play_deals(find_game("card").variant(3), line_up(["greedy", "random"], 3), 30, 3, entrants=[0, 1, 1])
+    for place, agent in enumerate(found["agents"]):
+        rate, score = expected.win_rate(place), expected.mean_score(place)
+        assert agent["win_rate"] == {"value": rate.value, "low": rate.low, "high": rate.high}
+        assert agent["mean_score"] == {"value": score.value, "low": score.low, "high": score.high}
+        assert set(agent["win_rate_less_luck"]) == {"value", "low", "high"}
+    assert [agent["agent"] for agent in found["agents"]] == ["chatty:Chatty", "random"]
+
+
+# ---------------------------------------------------------------- what the commands tell
+
+
+@both_games
+def test_rules_tell_how_to_play_and_then_all_rules(siberia: Siberia, game: str) -> None:
+    code, short, err = siberia("rules", game, "--short")
+    assert (code, err) == (0, "")
+    assert "How to play, in three minutes" in short
+    assert 150 < len(short.split()) < 450  # three minutes at most, read aloud
+    code, out, err = siberia("rules", game)
+    assert (code, err) == (0, "")
+    assert out.startswith(short.splitlines()[0])
+    assert " ".join(short.split("How to play")[1].split()) in " ".join(out.split())
+    letter, last = {"card": ("C", 23), "board": ("B", 29)}[game]
+    text = " ".join(out.split())
+    assert all(f"{letter}{number}." in text for number in range(1, last + 1))
+    for sign in ("<!--", "<br>", "](", "\x1b"):
+        assert sign not in out
+
+
+def test_agents_are_listed_with_their_measured_strength(siberia: Siberia) -> None:
+    code, out, err = siberia("agents")
+    assert (code, err) == (0, "")
+    for name, entry in AGENTS.items():
+        assert any(line.startswith(name) for line in out.splitlines())
+        assert " ".join(entry.meaning.replace("`", "").split()[:4]) in out
+    rows = {
+        line.split()[0]: line.split()[1:] for line in out.splitlines() if re.fullmatch(r"\S+( +(\d+|-)){6} *", line)
+    }
+    assert len(rows) == 6
+    assert rows["search:1000"] == ["1000"] * 6
+    with (ROOT / "docs/results/board_3.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            assert rows[row["agent"]][4] == f"{float(row['rating']):.0f}"
+
+
+# ---------------------------------------------------------------- completion
+
+
+def completed(*words: str) -> list[str]:
+    """What bash is offered after these words, the last of which may be half a word."""
+    asked = {"_SIBERIA_COMPLETE": "complete_bash", "COMP_CWORD": str(len(words))}
+    asked["COMP_WORDS"] = " ".join(["siberia", *words])
+    out = StringIO()
+    with pytest.MonkeyPatch.context() as patched, redirect_stdout(out):
+        for name, value in asked.items():
+            patched.setenv(name, value)
+        with pytest.raises(SystemExit):
+            main(words)
+    return out.getvalue().split()
+
+
+def test_the_shell_completes_commands_games_agents_and_options() -> None:
+    assert completed("to") == ["tournament"]
+    assert completed("evaluate", "b") == ["board"]
+    assert completed("evaluate", "card", "--agents", "greedy,gu") == ["greedy,guided"]
+    assert completed("tournament", "card", "--fr") == ["--fresh"]
+
+
+@pytest.mark.parametrize("option", ["--show-completion", "--install-completion"])
+def test_completion_can_be_shown_and_installed_for_a_shell(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")  # then the shell can be named
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(SystemExit) as ended:
+        main([option, "bash"])
+    assert ended.value.code == 0
+    script = capsys.readouterr().out
+    if option == "--install-completion":
+        (path,) = (tmp_path / ".bash_completions").iterdir()
+        assert str(path) in (tmp_path / ".bashrc").read_text(encoding="utf-8")
+        script = path.read_text(encoding="utf-8")
+    assert "_SIBERIA_COMPLETE=complete_bash" in script
+
+
 # ---------------------------------------------------------------- bad input
 
 
@@ -335,7 +456,15 @@ def test_bench_measures_and_shows(siberia: Siberia, monkeypatch: pytest.MonkeyPa
         ("evaluate card --players 5", "num_players: 5"),
         ("evaluate card --games 0", "games: 0"),
         ("evaluate card --games -1", "games: -1"),
-        ("evaluate card --agents gready,random", "no agent 'gready'; the agents are random, greedy, "),
+        ("evaluate card --agents gready,random", "no agent 'gready' (did you mean 'greedy'?); the agents are random, "),
+        ("evaluat card", "No such command 'evaluat'. Did you mean 'evaluate'?"),
+        ("evaluate crad", "no game 'crad' (did you mean 'card'?); the games are card, board"),
+        ("train Borad --out new", "no game 'Borad' (did you mean 'board'?)"),
+        ("evaluate card --gamse 3", "No such option: --gamse (Possible options: --games"),
+        ("evaluate card --agents search:9:playuot=greedy", "no option 'playuot' (did you mean 'playout'?)"),
+        ("evaluate card --rules max_trns=9", "--rules: no option 'max_trns' (did you mean 'max_turns'?)"),
+        ("train card --settings entrpy=1 --out new", "--settings: no 'entrpy' (did you mean 'entropy'?)"),
+        ("rules chess", "no game 'chess'"),
         ("evaluate card --agents greedy,", "no agent ''"),
         ("evaluate card --agents greedy,random,random", "3 named for 2 seats"),
         ("evaluate card --agents learned:", "a part of it is empty; the form is learned[:FILE][:OPTION=VALUE]..."),
@@ -507,11 +636,30 @@ def rendered(table: Any) -> list[str]:
 def test_the_longest_results_stay_on_one_line_each(game: str, players: int) -> None:
     results = play_games(find_game(game).variant(players), line_up(["greedy", "random"], players), 100)
     rows = [("learned:runs/a-folder-with-a-long-name/model.npz", results, 0), ("random", results, 1)]
-    lines = rendered(results_table("a title", rows))
+    lines = rendered(results_table("a title", rows, COLUMNS))
     assert len([line for line in lines if "%" in line and "$" in line]) == len(rows)
     assert len(lines) == len(rows) + 3
     assert max(map(len, lines)) <= COLUMNS
     assert "…" not in "".join(lines)
+
+
+@both_games
+def test_wide_and_piped_output_has_whole_names(siberia: Siberia, tmp_path: Path, game: str) -> None:
+    folder = tmp_path / "runs/a-folder-with-a-long-name-of-its-own"
+    folder.mkdir(parents=True)
+    small_model(2, game=game).save(folder / "model.npz")
+    spec = f"learned:{folder.relative_to(tmp_path)}/model.npz"
+    results = play_games(find_game(game).variant(2), line_up(["greedy", "random"], 2), 4)
+    for width, whole in ((COLUMNS, False), (95, False), (120, True), (WITHOUT_END, True)):
+        console = Console(width=width, record=True, file=StringIO())
+        console.print(results_table("a title", [(spec, results, 0)], width))
+        (row,) = [line for line in console.export_text().splitlines() if "%" in line and "$" in line]
+        assert (spec in row, "..." in row) == (whole, not whole)
+    code, out, _ = siberia("evaluate", game, "--agents", f"{spec},greedy", "--games", "2")
+    assert code == 0
+    (row,) = [line for line in out.splitlines() if line.startswith(spec)]
+    assert "greedy" in row
+    assert "$" in row
 
 
 def test_labels_keep_what_tells_models_apart() -> None:
@@ -519,7 +667,7 @@ def test_labels_keep_what_tells_models_apart() -> None:
     assert short_label("learned:model.npz") == "learned:model.npz"
     assert short_label("learned:runs/mine/model.npz") == "learned:runs/mine"
     assert short_label("learned:some/where/far/off/mine/model.npz") == "learned:.../off/mine"
-    assert mean_score(Interval(138_049, 136_449, 139_649), find_game("card")) == "$138 049 ± 1 600"
+    assert mean_score(Interval(138_049, 136_449, 139_649), find_game("card")) == "$138049 ± 1600"
 
 
 def test_the_live_table_fits_and_follows_the_run() -> None:

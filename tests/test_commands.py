@@ -15,7 +15,8 @@ import pytest
 
 from siberia_agents.registry import make_agent, spec_with_file
 from siberia_env.game import GAMES, find_game
-from siberia_experiments.cli import main, read_rules
+from siberia_experiments.arguments import read_rules
+from siberia_experiments.cli import main
 from siberia_experiments.commands import command_line, path_word, program, rules_text
 from siberia_experiments.training import demo as demo_module
 from siberia_experiments.training.run import Training

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from docs import write_tables
 from siberia_env.board import components as board_box
 from siberia_env.card import components as card_box
 from siberia_env.game import GAMES, find_game
+from siberia_experiments.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -27,7 +30,17 @@ CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 FOLDERS = ("siberia_env", "agents", "experiments", "tests", "docs", "notebooks", ".ci")
-SINGLE_FILES = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "pyproject.toml")
+SINGLE_FILES = (
+    "README.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "MANIFEST.in",
+    "Makefile",
+    "pyproject.toml",
+    "setup.py",
+)
 
 # Places that a reader of the project does not have. (Letters in brackets keep this file out of its own net.)
 OUTSIDE = (
@@ -218,7 +231,10 @@ def test_every_rule_has_a_test_that_bears_its_number(game: str) -> None:
     assert sorted(set(range(1, last + 1)) - tested) == []
 
 
-@pytest.mark.parametrize("page", [*PAGES, README], ids=page_id)
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+
+
+@pytest.mark.parametrize("page", [*PAGES, README, CONTRIBUTING], ids=page_id)
 def test_links_lead_to_pages_and_headings_of_the_project(page: Path) -> None:
     for target in LINK.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
         if target.startswith("https://"):
@@ -249,6 +265,41 @@ def test_record_lines_in_the_docs_are_json() -> None:
     assert len(lines) == 11
     for line in lines:
         assert isinstance(json.loads(line), dict)
+
+
+def commands_in(page: Path) -> list[str]:
+    """The lines of a page's code blocks that call `siberia`, without comments, pipes and redirections."""
+    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("siberia ")]
+    return [re.split(r" [#|>] ?", line)[0] for line in lines]
+
+
+def test_commands_in_the_docs_have_only_options_that_exist() -> None:
+    commands = typer.main.get_command(app)
+    whole = commands.make_context("siberia", ["rules", "card"])
+    checked = 0
+    for page in [*PAGES, README, CONTRIBUTING]:
+        for line in commands_in(page):
+            _, name, *arguments = shlex.split(line)
+            if name.startswith("--"):
+                assert name in {option for parameter in commands.get_params(whole) for option in parameter.opts}, line
+                continue
+            command = commands.get_command(whole, name)  # type: ignore[attr-defined]
+            assert command is not None, line
+            command.make_context(name, arguments, parent=whole)  # raises what an unreadable command line does
+            checked += 1
+    assert checked > 50
+
+
+def test_the_contributing_guide_names_commands_and_files_that_exist() -> None:
+    """And every longer command that make has."""
+    text, makefile = CONTRIBUTING.read_text(encoding="utf-8"), (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))
+    assert named <= targets
+    assert {"setup", "test", "check", "format", "soak", "mutants", "attack", "data-check", "dist-check"} <= named
+    files = set(re.findall(r"`([\w/]+\.(?:py|md|toml|txt|cff))`", text))
+    assert [name for name in files if not (ROOT / name).exists()] == []
 
 
 @pytest.mark.parametrize("page", [*PAGES, README], ids=page_id)
@@ -282,7 +333,10 @@ def test_the_map_of_the_house_shows_every_room_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("page", [*PAGES, README], ids=page_id)
-def test_python_in_the_docs_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_in_the_docs_runs(
+    page: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where what a page writes does no harm
     for number, source in enumerate(
         re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 import shlex
 import shutil
@@ -12,9 +13,12 @@ import tomllib
 import zipfile
 from importlib.metadata import requires
 from pathlib import Path
+from typing import Any
 
 import pytest
+import trove_classifiers
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from siberia_env import __version__
 from siberia_env.installation import install_command, python_command
@@ -23,7 +27,28 @@ from tests.processes import ROOT, run_python
 
 PACKAGES = {"siberia_env": "siberia_env", "siberia_agents": "agents", "siberia_experiments": "experiments"}
 TRAINING = ("torch", "stable_baselines3", "sb3_contrib")
-TOOLS = ("typer", "rich", "prompt_toolkit", "matplotlib", "tensorboard")
+DATA = ("pyarrow", "pandas", "minari")
+TOOLS = ("typer", "rich", "prompt_toolkit", "matplotlib", "tensorboard", *DATA)
+
+#: What a source archive has to hold, beside the packages.
+CARRIED = (
+    ".ci",
+    ".gitignore",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "MANIFEST.in",
+    "Makefile",
+    "README.md",
+    "constraints.txt",
+    "docs",
+    "notebooks",
+    "pyproject.toml",
+    "setup.py",
+    "tests",
+)
+LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "pages")
 
 #: Makes imports of the named packages fail as they do where these are not installed.
 BLOCK = """
@@ -110,7 +135,7 @@ def test_environments_evaluate_and_record_work_without_the_extra(tmp_path: Path)
         "from siberia_experiments.cli import main\n"
         "for game in ('card', 'board'):\n"
         "    assert main(['evaluate', game, '--games', '4']) == 0\n"
-        f"    assert main(['record', game, '--out', {str(tmp_path / 'game.jsonl')!r}]) == 0\n"
+        f"    assert main(['record', game, '--force', '--out', {str(tmp_path / 'game.jsonl')!r}]) == 0\n"
         f"    assert main(['replay', game, {str(tmp_path / 'game.jsonl')!r}, '--quiet']) == 0\n"
     )
     run_python("-c", program)
@@ -150,11 +175,11 @@ EXTRA = "from siberia_env.installation import install_command; print(install_com
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what is needed to build the package, in a folder with an odd name."""
+    """A copy of the project in a folder with an odd name."""
     folder = tmp_path_factory.mktemp("copies") / "its [own] checkout"
-    for name in (*PACKAGES.values(), "pyproject.toml", "README.md", "LICENSE"):
+    for name in (*PACKAGES.values(), *CARRIED):
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*LEFT_OUT))
         else:
             shutil.copy(ROOT / name, folder / name)
     return folder
@@ -238,6 +263,107 @@ def test_the_python_of_an_environment_that_is_not_activated_is_named_by_its_path
     assert install_command("train").startswith("'its .venv/bin/python3' -m pip install ")
     monkeypatch.setenv("PATH", str(folder))
     assert python_command() == "python"
+
+
+# ---------------------------------------------------------------- what the archives hold
+
+
+def test_the_source_archive_holds_the_whole_project(built: dict[str, Path], checkout: Path) -> None:
+    with tarfile.open(built["sdist"]) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    there = {
+        str(path.relative_to(checkout))
+        for path in checkout.rglob("*")
+        if path.is_file() and not path.relative_to(checkout).parts[0].endswith(("build", ".egg-info"))
+    }
+    assert len(there) > 200
+    assert there - held == set()
+
+
+def test_every_folder_and_file_of_the_project_is_carried() -> None:
+    """A new one at the top has to be named in MANIFEST.in, and above."""
+    ours = {*PACKAGES.values(), *CARRIED}
+    made = {"PKG-INFO", "setup.cfg", "build", "dist", "runs", "typings", "environment"}
+    found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".") or path.name in CARRIED}
+    assert {name for name in found - ours - made if not name.endswith((".egg-info", "__pycache__"))} == set()
+
+
+@pytest.fixture(scope="module")
+def site(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as it is installed."""
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        wheel.extractall(folder)
+    return folder
+
+
+def test_the_wheel_brings_the_pages_that_commands_show(
+    site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = site / "siberia_experiments/pages"
+    found = {str(path.relative_to(pages)) for path in pages.rglob("*") if path.is_file()}
+    assert {"card/rules.md", "board/rules.md", "results/card_2.csv", "results/board_4.csv"} <= found
+    for name in found:
+        assert (pages / name).read_bytes() == (ROOT / "docs" / name).read_bytes()
+    lines = [["rules", "board", "--short"], ["rules", "card"], ["agents"]]
+    program = f"from siberia_experiments import cli; print(cli.__file__); [cli.main(line) for line in {lines!r}]"
+    file, told = run_python("-c", program, first=site, cwd=site).stdout.split("\n", 1)
+    assert Path(file).is_relative_to(site)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for line in lines:
+        assert main(line) == 0
+    assert told == capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- README on a package index
+
+
+def build_script() -> Any:
+    spec = importlib.util.spec_from_file_location("build_script", ROOT / "setup.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+RELATIVE = re.compile(r"\]\((?!https://|#)")
+
+
+def test_readme_on_an_index_has_no_link_that_leads_nowhere(built: dict[str, Path]) -> None:
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        told = wheel.read(metadata).decode()
+    head, _, readme = told.partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in head
+    assert readme.startswith("# Siberia\n")
+    assert not RELATIVE.search(readme)
+    assert "<!--" not in readme
+    assert "## Ten lines of code" in readme
+
+
+def test_with_an_address_the_links_of_readme_lead_there() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = build_script().index_readme(readme, "https://example.org/siberia/")
+    assert not RELATIVE.search(shown)
+    assert "(https://example.org/siberia/blob/main/docs/train.md)" in shown
+    assert "](https://example.org/siberia/raw/main/docs/images/" in shown
+    without = build_script().index_readme(readme, None)
+    assert "docs/train.md" in without  # the words stay
+    assert "https://example.org" not in without
+    example = "[a](b.md) ![c](d.png) [e](https://f.org) [g](#h)\n```\nx[0](y)\n```\n"
+    assert build_script().index_readme(example, None) == (
+        "a *c* (d.png) [e](https://f.org) [g](#h)\n```\nx[0](y)\n```\n" + build_script().WHERE
+    )
+
+
+def test_classifiers_exist_and_name_the_versions_of_python_that_are_allowed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(project["classifiers"]) <= set(trove_classifiers.classifiers)
+    assert list(project["classifiers"]) == sorted(project["classifiers"])
+    allowed = SpecifierSet(project["requires-python"])
+    named = {name.rpartition(" ")[2] for name in project["classifiers"] if re.search(r"Python :: 3\.\d+$", name)}
+    assert named == {f"3.{minor}" for minor in range(8, 30) if f"3.{minor}" in allowed}
 
 
 # ---------------------------------------------------------------- license, version, citation

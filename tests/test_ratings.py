@@ -204,3 +204,14 @@ def test_every_fit_is_counted() -> None:
     counted: list[int] = []
     rate(*two_agents(3, 2), 2, resamples=7, progress=counted.append)
     assert counted == [1] * 8
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_games_that_were_all_ties_are_rated_equal(players: int) -> None:
+    """A single deal of ties tells of nothing but ties; some resamples then have no curvature at all."""
+    entrant = np.array(list(permutations(range(players))))
+    found = rate(entrant, np.zeros_like(entrant), np.zeros(len(entrant), np.int64), players)
+    for rating in found.agents:
+        assert rating.value == pytest.approx(1000)
+        assert np.isfinite([rating.low, rating.high]).all()
+        assert rating.low < 1000 < rating.high

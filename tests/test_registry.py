@@ -112,7 +112,7 @@ def test_argument_and_options_reach_the_agent(spec: str, made_with: tuple[Any, .
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gready", "no agent 'gready'; the agents are random, greedy, "),
+        ("gready", "no agent 'gready' (did you mean 'greedy'?); the agents are random, greedy, "),
         ("gready", ", noted, or MODULE:CLASS for one of your own"),
         ("gready:3", "no agent 'gready'"),
         ("Greedy", "no agent 'Greedy'"),

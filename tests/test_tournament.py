@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import multiprocessing
 import os
 import signal
@@ -371,7 +372,7 @@ def test_a_folder_is_gone_on_with_under_the_same_settings_only(some: tuple[Tourn
     same = {"variant": tournament.setting.variant, "specs": tournament.setting.specs, "games": 12, "seed": 3}
     others: list[tuple[dict[str, Any], str]] = [
         ({"seed": 4}, "a tournament with seed 3, not 4"),
-        ({"games": 13}, "a tournament with games 12, not 14"),
+        ({"games": 10}, "a tournament of 12 games, more than 10; give --games 12 or more, --fresh to start over"),
         ({"specs": ("random", "greedy")}, "a tournament with agents "),
         ({"move_seconds": 5.0}, "a tournament with move_seconds 60.0, not 5.0"),
         ({"variant": find_game("card").variant(3, {"max_turns": 8})}, "a tournament with players 2, not 3"),
@@ -384,6 +385,119 @@ def test_a_folder_is_gone_on_with_under_the_same_settings_only(some: tuple[Tourn
     assert contents(tournament.folder) == files
     ledger = opened(Tournament(folder=tournament.folder, **{**same, "games": 11}))  # the same after rounding
     ledger.close()
+
+
+def longer_than(tournament: Tournament, games: int, folder: Path | None = None) -> Tournament:
+    """The same tournament with more games, there or in another folder."""
+    setting = tournament.setting
+    return Tournament(setting.variant, setting.specs, games, folder or tournament.folder, setting.seed)
+
+
+def test_more_games_go_on_with_those_that_are_there(some: tuple[Tournament, list[Result]], tmp_path: Path) -> None:
+    """The folder ends as if all had been asked for at once, whatever was made from fewer games."""
+    tournament, results = some
+    write(tournament, results)
+    tournament.run()
+    longer, whole = longer_than(tournament, 24), longer_than(tournament, 24, tmp_path / "whole")
+    table = referee(longer.setting.variant, *longer.setting.specs, seed=3)
+    more = [table.play(longer.schedule.task(game)) for game in range(12, 24)]
+    ledger = opened(longer)
+    assert (ledger.grows, sorted(ledger.results)) == (True, list(range(12)))
+    ledger.grow()
+    assert not (longer.folder / "summary.csv").exists()
+    for result in more:
+        ledger.add(result)
+    ledger.close()
+    assert contents(longer.folder) == write(whole, [*results, *more])
+    with pytest.raises(ConfigurationError, match="a tournament of 24 games, more than 12"):
+        tournament.run()
+
+
+def test_only_the_missing_games_of_a_tournament_that_grows_are_played(some: tuple[Tournament, list[Result]]) -> None:
+    tournament, results = some
+    write(tournament, results)
+    times = rows_of(tournament.folder / "moves.csv")
+    outcome = longer_than(tournament, 13).run()
+    assert len(outcome.results) == 14
+    assert rows_of(tournament.folder / "moves.csv")[: len(times)] == times
+
+
+def test_a_kill_while_a_tournament_grows_costs_nothing(
+    some: tuple[Tournament, list[Result]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was made from fewer games goes first, then the settings change."""
+    tournament, results = some
+    write(tournament, results)
+    (tournament.folder / "summary.csv").write_text("of fewer games")
+    longer = longer_than(tournament, 24)
+    ledger = opened(longer)
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "write", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.grow()
+    ledger.close()
+    assert not (longer.folder / "summary.csv").exists()
+    ledger = opened(longer)
+    assert (ledger.grows, len(ledger.results)) == (True, 12)
+    ledger.grow()
+    ledger.close()
+    ledger = opened(longer)
+    assert (ledger.grows, len(ledger.results)) == (False, 12)
+    ledger.close()
+
+
+def interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("games", "fresh"), [(24, False), (12, True)])
+def test_agents_that_cant_be_started_leave_a_tournament_as_it_was(tmp_path: Path, games: int, fresh: bool) -> None:
+    """Whether it was to grow or to start over."""
+    specs = ["greedy", "tests.faulty:Unwilling:die"]
+    variant = find_game("card").variant(2, {"max_turns": 8})
+    files = write(Tournament(variant, specs, 12, tmp_path / "it", seed=3), [])
+    with pytest.raises(ConfigurationError, match="Unwilling:die can't be started"):
+        Tournament(variant, specs, games, tmp_path / "it", 3).run(fresh=fresh)
+    assert contents(tmp_path / "it") == files
+
+
+def test_a_fresh_start_throws_away_the_tournament_and_nothing_else(
+    some: tuple[Tournament, list[Result]], tmp_path: Path
+) -> None:
+    """Be it one of another game, or damaged."""
+    tournament, results = some
+    write(tournament, results)
+    tournament.run()
+    (tournament.folder / "notes.txt").write_text("mine")
+    (tournament.folder / "games.csv").write_text("nonsense\n")
+    other = Tournament(find_game("board").variant(2, {"max_rounds": 1}), ["random", "greedy"], 2, tournament.folder)
+    with pytest.raises(ConfigurationError, match=r"holds a tournament with .*give --fresh to start over"):
+        other.run()
+    with pytest.raises(ConfigurationError, match="its columns are not"):
+        tournament.run()
+    other.run(fresh=True)
+    assert (tournament.folder / "notes.txt").read_text() == "mine"
+    assert len(rows_of(tournament.folder / "games.csv")) == 2 * other.schedule.games
+    assert {path.name for path in tournament.folder.iterdir()} == {
+        "agents.json",
+        "games.csv",
+        "moves.csv",
+        "notes.txt",
+        "settings.json",
+        "summary.csv",
+    }
+
+
+@pytest.mark.parametrize("settings", ["{}", '{"format": "editor/1"}', '{"format": 3}', "[", "[]"])
+def test_a_fresh_start_removes_nothing_of_other_programs(some: tuple[Tournament, list[Result]], settings: str) -> None:
+    tournament, _ = some
+    tournament.folder.mkdir()
+    (tournament.folder / "settings.json").write_text(settings)
+    (tournament.folder / "games.csv").write_text("theirs")
+    files = contents(tournament.folder)
+    with pytest.raises(ConfigurationError, match=r"--fresh: .*settings\.json is not of a tournament; name another"):
+        tournament._ledger(tournament.digests(), fresh=True)
+    assert contents(tournament.folder) == files
 
 
 @pytest.mark.parametrize(
@@ -886,7 +1000,7 @@ def test_the_interval_of_a_share_follows_the_variance_between_deals() -> None:
 
 def test_tables_say_everything(finished: Outcome) -> None:
     console = Console(width=80, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
-    for table in tables(finished, "A title", find_game("card")):
+    for table in tables(finished, "A title", find_game("card"), 80):
         console.print(table)
     text = console.export_text()
     assert max(map(len, text.splitlines())) <= 80
@@ -924,6 +1038,50 @@ def test_without_matplotlib_there_are_no_pictures_and_a_line_says_so(
     assert main(line.split()) == 0
     assert "no pictures: drawing pictures needs the optional extra 'train'" in " ".join(capsys.readouterr().out.split())
     assert not list((tmp_path / "it").glob("*.png"))
+
+
+def test_json_has_what_the_tables_and_files_say_and_stdout_nothing_else(
+    some: tuple[Tournament, list[Result]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    write(*some)
+    monkeypatch.chdir(tmp_path)
+    line = f"tournament card --agents random,{FAULTY}raise,greedy --games 12 --seed 3 --rules max_turns=8 --out it"
+    assert main([*line.split(), "--json"]) == 0
+    out, err = capfd.readouterr()
+    found = json.loads(out)
+    assert "Ahead of the other" in err
+    assert (found["command"], found["game"], found["games"], found["folder"]) == ("tournament", "card", 12, "it")
+    for row, agent in zip(rows_of(tmp_path / "it/summary.csv"), found["agents"], strict=True):
+        assert (row["agent"], int(row["games"])) == (agent["agent"], agent["games"])
+        for column, value in {
+            "win_share": agent["win_share"]["value"],
+            "win_low": agent["win_share"]["low"],
+            "win_high": agent["win_share"]["high"],
+            "mean_score": agent["mean_score"],
+            "rating": agent["rating"]["value"],
+        }.items():
+            assert (float(row[column]) if row[column] else None) == pytest.approx(value, abs=0.06)
+    assert len(found["pairs"]) == 6
+    assert [seat["seat"] for seat in found["seats"]] == [0, 1]
+    (forfeit,) = found["forfeits"]
+    assert (forfeit["agent"], forfeit["first_reason"]) == (f"{FAULTY}raise", "ValueError: no idea, really")
+
+
+def test_a_wide_screen_shows_whole_names(finished: Outcome) -> None:
+    name = "learned:some/where/in/a/folder/that/is/far/from/here/model.npz"
+    specs = tuple(name if spec == "greedy" else spec for spec in finished.played.specs)
+    lines = [replace(line, agent=name) if line.agent == "greedy" else line for line in finished.lines]
+    renamed = replace(finished, lines=lines, played=replace(finished.played, specs=specs))
+    for width, whole in ((80, False), (200, True)):
+        console = Console(width=width, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+        for table in list(tables(renamed, "A title", find_game("card"), width))[:2]:
+            console.print(table)
+        text = console.export_text()
+        assert text.count(name) == (2 if whole else 0)
+        assert ("..." in text) != whole
 
 
 def test_help_teaches_by_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -252,6 +252,19 @@ class SearchAgent(Agent):
             return view.legal_actions[0]
         return int(self._search(view, early=self.threads == 1).actions[0])
 
+    def act_with_visits(self, view: View) -> tuple[int, NDArray[np.int64] | None]:
+        """The action that `act` takes, and how many simulations began with each action, int64 [A].
+
+        None in place of the visits if nothing was searched. A search for visits spends its whole budget, where `act`
+        stops once its choice is settled.
+        """
+        if len(view.legal_actions) == 1:
+            return view.legal_actions[0], None
+        found = self.search(view)
+        visits = np.zeros(len(view.mask), np.int64)
+        visits[found.actions] = found.visits
+        return int(found.actions[0]), visits
+
     def search(self, view: View) -> SearchResult:
         """Search the decision and rank its legal actions."""
         return self._search(view, early=False)

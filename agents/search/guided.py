@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from siberia_agents.learned import LearnedAgent, Model
 from siberia_agents.network import MOST_ROWS, flatten, workspace
@@ -153,11 +154,20 @@ class GuidedAgent(SearchAgent):
 
     def act(self, view: View) -> int:
         """The most visited action; the policy's where no thread gets further than to look at the root."""
-        if self.budget.simulations is not None and self.budget.simulations <= self.threads:
-            if view.variant is not self._variant:
-                self.start(view.variant, self._seed)
-            return self.policy.act(view)
-        return super().act(view)
+        return self._by_policy(view) if self._sees_only_the_root else super().act(view)
+
+    def act_with_visits(self, view: View) -> tuple[int, NDArray[np.int64] | None]:
+        """As for `SearchAgent`; without visits where `act` asks the policy alone."""
+        return (self._by_policy(view), None) if self._sees_only_the_root else super().act_with_visits(view)
+
+    @property
+    def _sees_only_the_root(self) -> bool:
+        return self.budget.simulations is not None and self.budget.simulations <= self.threads
+
+    def _by_policy(self, view: View) -> int:
+        if view.variant is not self._variant:
+            self.start(view.variant, self._seed)
+        return self.policy.act(view)
 
     def new_tree(self, variant: Variant) -> Tree:
         """The trees of one thread."""

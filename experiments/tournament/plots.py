@@ -72,7 +72,7 @@ def scores(outcome: Outcome, title: str) -> Any:
         )
         axes.spines[["left", "top", "right"]].set_visible(False)
     rows[-1].set_xlabel("final score; the line is the mean")
-    rows[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:.0f}k"))
+    rows[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${1000 * value:.0f}"))
     rows[0].set_title(title, fontsize="medium")
     return figure
 

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,7 +237,7 @@ def _maximum(
             curvature = features.T @ (features * expected[:, None]) - mean.T @ (mean * together[:, None])
             curvature += choices.level
         last = size
-        step = np.linalg.solve(curvature, features.T @ (counts - expected))
+        step = _step(curvature, features.T @ (counts - expected))
         for _ in range(HALVINGS):
             new_value, new_chance = likelihood(parameters + step)
             if new_value >= value - ROUNDING * abs(value):
@@ -248,3 +249,16 @@ def _maximum(
             break
     assert curvature is not None
     return parameters, curvature
+
+
+def _step(curvature: NDArray[np.float64], slope: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Newton's step; where the curvature says nothing of a direction, no step is taken that way.
+
+    That happens if all of the few games were ties, and a resample gives the added half wins hardly any weight.
+    """
+    step: Any
+    try:
+        step = np.linalg.solve(curvature, slope)
+    except np.linalg.LinAlgError:
+        step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
+    return np.asarray(step, np.float64)

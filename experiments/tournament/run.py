@@ -27,10 +27,9 @@ from siberia_experiments.tournament.agent_files import Digests, changed_files, d
 from siberia_experiments.tournament.game import MEMORY, NOBODY, Result, Setting, Task
 from siberia_experiments.tournament.pool import Workers
 from siberia_experiments.tournament.ratings import RESAMPLES, Ratings
-from siberia_experiments.tournament.store import SETTINGS, SUMMARY, Ledger, as_csv
+from siberia_experiments.tournament.store import FORMAT, SETTINGS, SUMMARY, Ledger, as_csv
 from siberia_experiments.tournament.summary import COLUMNS, Line, Played
 
-FORMAT = "siberia-tournament/1"
 LEAST_MEMORY, MOST_MEMORY = 256, 2**24  #: megabytes; with less than the first, the suite itself can't be loaded
 MOST_GAMES, MOST_AGENTS, MOST_JOBS, MOST_SECONDS = 10**8, 64, 1024, 10**6
 
@@ -129,7 +128,8 @@ class Tournament:
             variant: the game, with its players, rules and components.
             specs: the agents, at least 2 different ones (`siberia_agents.registry.make_agent`).
             games: least number of games.
-            folder: where everything is written. A tournament with the same settings in it is continued.
+            folder: where everything is written. A tournament with the same settings in it is continued, also with
+                more games.
             seed: decides everything that is random.
             move_seconds: time limit for a move; an agent that takes longer forfeits the game.
             memory: limit of the memory of each process of an agent of the user's own, in megabytes.
@@ -178,8 +178,10 @@ class Tournament:
         plain: dict[str, Any] = json.loads(json.dumps(settings))
         return plain
 
-    def run(self, jobs: int = 1, resamples: int = RESAMPLES) -> Outcome:
+    def run(self, jobs: int = 1, resamples: int = RESAMPLES, fresh: bool = False) -> Outcome:
         """Play all games that are not in the folder yet, in `jobs` processes, and write the summary.
+
+        With `fresh`, a tournament that is in the folder is thrown away first, once the agents can be started.
 
         Raises:
             ConfigurationError: an agent can't be made or started, or the folder can't be used.
@@ -189,18 +191,20 @@ class Tournament:
         if jobs > MOST_JOBS:
             raise ConfigurationError(f"jobs: {jobs}; at most {MOST_JOBS}")
         digests = self.digests()  # taken before any process makes the agents from their files
-        if (self.folder / SETTINGS).exists():
+        if (self.folder / SETTINGS).exists() and not fresh:
             ledger = self._ledger(digests)
             try:
                 if ledger.changes or len(ledger.results) < self.schedule.games:
                     with Workers(self.setting, jobs) as workers:  # first, since a changed agent may not start
+                        if ledger.grows:
+                            ledger.grow()
                         self._drop_changed(ledger)
                         self._play(ledger, workers, digests)
                 return self._sum_up(ledger, resamples)
             finally:
                 ledger.close()
         with Workers(self.setting, jobs) as workers:  # first, so that agents that can't start leave no files
-            ledger = self._ledger(digests)
+            ledger = self._ledger(digests, fresh)
             try:
                 self._play(ledger, workers, digests)
                 workers.close()
@@ -216,9 +220,9 @@ class Tournament:
         """
         return digests_of(self.setting.specs, self.setting.variant)
 
-    def _ledger(self, digests: Mapping[str, Digests]) -> Ledger:
+    def _ledger(self, digests: Mapping[str, Digests], fresh: bool = False) -> Ledger:
         players = self.setting.variant.num_players
-        return Ledger(self.folder, self.settings(), self.setting.specs, players, self.schedule.task, digests)
+        return Ledger(self.folder, self.settings(), self.setting.specs, players, self.schedule.task, digests, fresh)
 
     def _drop_changed(self, ledger: Ledger) -> None:
         changes = ledger.changes

@@ -1,6 +1,7 @@
 """A tournament's folder: the settings, and every game that was played. A game is written whole or not at all.
 
-`settings.json` says what is played. A tournament only continues under the same settings. `games.csv` has a row for
+`settings.json` says what is played. A tournament only continues under the same settings, or with more games:
+the games of a shorter tournament are the first ones of a longer one. `games.csv` has a row for
 each seat, `moves.csv` has the time that moves took, `forfeits.csv` has the reasons for forfeits. A game counts when its
 rows stand in `games.csv`, which is written last. If a kill leaves a game that is not complete there, its rows are
 dropped.
@@ -35,6 +36,8 @@ AGENTS = "agents.json"
 SUMMARY = "summary.csv"
 PICTURES = ("ratings.png", "scores.png", "seats.png")
 
+FORMAT = "siberia-tournament/1"
+
 COLUMNS = {
     GAMES: ("game", "deal", "seat", "agent", "score", "win_share", "forfeit"),
     MOVES: ("game", "seat", "moves", "seconds"),
@@ -55,6 +58,7 @@ class Ledger:
         folder: where the folder is.
         results: every game in the folder, by number.
         changes: agents that have changed since their games were played, with the files that differ.
+        grows: whether the folder's settings ask for fewer games than are wanted now.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class Ledger:
         players: int,
         task: Callable[[int], Task],
         digests: Mapping[str, Digests],
+        fresh: bool = False,
     ) -> None:
         """Open `folder`, or make it.
 
@@ -75,6 +80,7 @@ class Ledger:
             players: number of seats in a game.
             task: returns the game of a number; raises `IndexError` if there is no such game.
             digests: digests of the files that each agent plays from now.
+            fresh: whether a tournament that is in the folder is thrown away first.
 
         Raises:
             ConfigurationError: the folder can't be written, is in use, holds a tournament with other settings, is
@@ -87,6 +93,8 @@ class Ledger:
         self._digests = digests
         self.results: dict[int, Result] = {}
         self.changes: dict[str, list[str]] = {}
+        self.grows = False
+        self._settings = settings
         self._files: dict[str, int] = {}
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -94,7 +102,7 @@ class Ledger:
         except OSError as error:
             raise self._unwritable(error) from error
         try:
-            self._take(settings)
+            self._take(fresh)
         except BaseException:
             self.close()
             raise
@@ -133,14 +141,20 @@ class Ledger:
         stale = {self.specs.index(spec) for spec in self.changes}
         self.results = {game: result for game, result in self.results.items() if stale.isdisjoint(result.task.seating)}
         self.finish()
-        try:
-            for name in (SUMMARY, *PICTURES):
-                (self.folder / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise self._unwritable(error) from error
+        self._remove(SUMMARY, *PICTURES)
         self._note_digests()
         self.changes = {}
         return lost
+
+    def grow(self) -> None:
+        """Note that more games are wanted than before. What was made from the games so far is removed.
+
+        Raises:
+            ConfigurationError: the folder can't be written.
+        """
+        self._remove(SUMMARY, *PICTURES)
+        self._note_settings()
+        self.grows = False
 
     def finish(self) -> None:
         """Put the rows in the order of the games, which may have ended in another order.
@@ -166,24 +180,50 @@ class Ledger:
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def _take(self, settings: Mapping[str, Any]) -> None:
+    def _remove(self, *names: str) -> None:
+        try:
+            for name in names:
+                (self.folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _take(self, fresh: bool) -> None:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise ConfigurationError(f"--out: another process plays the tournament in {self.folder}") from error
-        if (self.folder / SETTINGS).exists():
-            self._compare(settings)
+        there = (self.folder / SETTINGS).exists()
+        if there and fresh:
+            self._check_ours()  # other programs call a file settings.json too
+            self._remove(SUMMARY, *PICTURES, GAMES, MOVES, FORFEITS, AGENTS)
+            self._note_digests()
+            self._note_settings()
+        elif there:
+            self._compare()
         elif (self.folder / GAMES).exists():
             raise ConfigurationError(f"--out: {self.folder} holds {GAMES} but no {SETTINGS}; name another folder")
         else:
             self._note_digests()
-            self.write(SETTINGS, json.dumps(settings, indent=1) + "\n")
+            self._note_settings()
         self.results = self._read()
         self.changes = self._find_changes()
         self.finish()
 
     def _note_digests(self) -> None:
         self.write(AGENTS, json.dumps(self._digests, indent=1) + "\n")
+
+    def _note_settings(self) -> None:
+        self.write(SETTINGS, json.dumps(self._settings, indent=1) + "\n")
+
+    def _check_ours(self) -> None:
+        """Raise `ConfigurationError` unless the folder holds a tournament, of any version and settings."""
+        path = self.folder / SETTINGS
+        try:
+            ours = read_json(read_bytes(path, LARGEST_SETTINGS))["format"].startswith(FORMAT.partition("/")[0])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            ours = False
+        if not ours:
+            raise ConfigurationError(f"--fresh: {path} is not of a tournament; name another folder")
 
     def _find_changes(self) -> dict[str, list[str]]:
         """Find the agents that have changed since the folder's games, with the files that differ."""
@@ -204,20 +244,28 @@ class Ledger:
             raise ConfigurationError(f"--out: {path} is damaged; name another folder") from error
         return {spec: files for spec, files in found.items() if files}
 
-    def _compare(self, settings: Mapping[str, Any]) -> None:
-        """Raise `ConfigurationError` unless the folder's settings are `settings`."""
+    def _compare(self) -> None:
+        """Raise `ConfigurationError` unless the folder's settings are the given ones, or ask for fewer games."""
         path = self.folder / SETTINGS
         try:
             theirs = read_json(read_bytes(path, LARGEST_SETTINGS))
-            differing = [name for name in settings if theirs[name] != settings[name]]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            differing = [name for name in self._settings if theirs[name] != self._settings[name]]
+            games = int(theirs["games"])
+        except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             raise ConfigurationError(f"--out: {path} is damaged; name another folder") from error
-        if differing:
+        if differing == ["games"]:
+            if games > self._settings["games"]:
+                raise ConfigurationError(
+                    f"--games: {self.folder} holds a tournament of {games} games, more than {self._settings['games']}; "
+                    f"give --games {games} or more, --fresh to start over, or another folder"
+                )
+            self.grows = True
+        elif differing:
             name = differing[0]
-            before, now = told(theirs[name]), told(settings[name])
+            before, now = told(theirs[name]), told(self._settings[name])
             raise ConfigurationError(
                 f"--out: {self.folder} holds a tournament with {name} {before}, not {now}; "
-                "go on with the settings it began with, or name another folder"
+                "go on with the settings it began with, give --fresh to start over, or name another folder"
             )
 
     def _read(self) -> dict[int, Result]:

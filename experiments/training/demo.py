@@ -80,7 +80,7 @@ def annotate(variant: Variant, model: Model, folder: Path) -> None:
         moves = ", ".join(f"{names[action]} {100 * likelihood[action]:.0f}%" for action in considered)
         lead = variant.game.score_unit * MARGIN_UNIT * float(model.margins(observation)[0, 0])
         where = "ahead of" if lead >= 0 else "behind"
-        return f"expects to end {variant.game.score_text(f'{abs(lead):,.0f}')} {where} the others; considers {moves}"
+        return f"expects to end {variant.game.score_text(f'{abs(lead):.0f}')} {where} the others; considers {moves}"
 
     (record,) = read_records(path)
     (folder / "game.txt").write_text("\n".join(describe(record, thoughts)) + "\n", encoding="utf-8")

@@ -157,7 +157,7 @@ def _effect(variant: Variant, old: State, new: State, action: int) -> list[str]:
             return [f"nothing: no price is open for {name}" if price == 0 else f"nothing: no worker where {name} lies"]
         exhausted = _area_names(variant, int(old.open) & ~int(new.open))
         return [
-            f"{len(sold)} {name} from {', '.join(sold)}, sold at {price * DOLLARS}",
+            f"{len(sold)} {name} from {', '.join(sold)}, sold at ${price * DOLLARS}",
             *([f"exhausted: {', '.join(exhausted)}"] if exhausted else []),
         ]
     if action == WORKER and new.phase != RECALL_PAWN:

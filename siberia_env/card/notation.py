@@ -109,14 +109,14 @@ def remark(variant: Variant, before: States, after: States, action: int) -> str:
     """Tell a reader what `action` brought: the card turned up, or the action paid for. Empty if nothing."""
     ruleset, old, new = variant.rulesets[0], before[0], after[0]
     if REVEAL <= action < KEEP_HIDDEN:
-        return card_name(ruleset, old.row[action - REVEAL])
+        return _as_told(card_name(ruleset, old.row[action - REVEAL]))
     if old.phase != PAYING or new.chosen != NOTHING:
         return ""
     chosen = int(old.chosen) + CARD_ACTIONS
     if chosen >= HIRE_WORKER:
         return variant.action_names[chosen]
     taken = [
-        card_name(ruleset, old.row[slot])
+        _as_told(card_name(ruleset, old.row[slot]))
         for slot in range(ROW_SLOTS)
         if old.face_up[slot] and new.row[slot] != old.row[slot]
     ]
@@ -280,7 +280,14 @@ def describe_event(event: Line) -> list[str]:
     if event["event"] == "shuffle":
         return [f"the discard pile is shuffled into a new stack of {event['cards']}"]
     if event["event"] == "refill":
-        return ["refilled: " + ", ".join(f"slot {slot} {card}" for slot, card in event["slots"].items())]
-    row = [card if slot < event["face_up"] else f"({card})" for slot, card in enumerate(event["row"])]
+        return ["refilled: " + ", ".join(f"slot {slot} {_as_told(card)}" for slot, card in event["slots"].items())]
+    cards = map(_as_told, event["row"])
+    row = [card if slot < event["face_up"] else f"({card})" for slot, card in enumerate(cards)]
     hands = [f"hand of player {player}: {', '.join(hand)}" for player, hand in enumerate(event["hands"])]
     return ["row (face down in brackets): " + ", ".join(row), *hands]
+
+
+def _as_told(card: str) -> str:
+    """The resource card `gold 4000` of a record, as a reader sees it: `gold $4000`."""
+    resource, _, value = card.partition(" ")
+    return f"{resource} ${value}"

@@ -39,13 +39,14 @@ def describe(record: Record, comment: Callable[[Decision], str] | None = None) -
             Position.from_states(variant, states).scores()[player] for states in (decision.states, decision.after)
         )
         if before != after:
-            notes.append(f"score {after}")
+            notes.append(f"score {variant.game.score_text(after)}")
         yield f"player {player} ({agents[player]}): {decision.name}" + (f" [{'; '.join(notes)}]" if notes else "")
         if comment is not None and (text := comment(decision)):
             yield f"    {text}"
         for event in decision.events:
             yield from (f"  {text}" for text in chronicle.describe_event(event))
-    totals = ", ".join(f"player {player} ({agents[player]}) {total}" for player, total in enumerate(end["scores"]))
+    scores = map(variant.game.score_text, end["scores"])
+    totals = ", ".join(f"player {player} ({agents[player]}) {total}" for player, total in enumerate(scores))
     yield ("the game is broken off at its limit: " if end["truncated"] else "the game is over: ") + totals
     yield "won by " + " and ".join(f"player {player} ({agents[player]})" for player in end["winners"])
 

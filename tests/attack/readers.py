@@ -28,7 +28,9 @@ from siberia_env.errors import SiberiaError
 from siberia_env.game import find_game
 from siberia_env.position import Position
 from siberia_env.records import read_records, write_records
-from siberia_experiments.cli import read_agents, read_rules, read_widths
+from siberia_experiments.arguments import read_agents, read_rules, read_widths
+from siberia_experiments.data.decisions import played_games
+from siberia_experiments.data.parquet import read_decisions, told_of, write_games
 from siberia_experiments.match import play_games
 from siberia_experiments.play.saves import load_game, save_game
 from siberia_experiments.play.seat import SeatedGame
@@ -272,12 +274,20 @@ def _specs(text: str) -> None:
             make_agent(spec)
 
 
+def _table(folder: Path) -> Path:
+    variant = find_game("card").variant(2, {"max_turns": 4})
+    games = played_games(variant, [make_agent("random"), make_agent("search:4")], 2, 7)
+    write_games(folder / "games.parquet", variant, games, told_of(variant, ["random", "search"], 2, 7))
+    return folder / "games.parquet"
+
+
 READERS = (
     components("card"),
     components("board"),
     records("card"),
     records("board"),
     Reader("saved games", _save, load_game),
+    Reader("tables of decisions", _table, read_decisions),
     Reader("models", _model, _read_model),
     Reader("models, not compressed", _stored_model, _read_model),
     Reader("checkpoints", _checkpoint, load_checkpoint),

@@ -300,7 +300,7 @@ def test_remarks_say_what_the_actions_brought() -> None:
                         count, price = first.split()[0], int(old.best_price[player, RESOURCES.index(name)])
                         assert earned == int(count) * price
                         assert first.startswith(f"{count} {name} from ")
-                        assert first.endswith(f", sold at {price * 1000}")
+                        assert first.endswith(f", sold at ${price * 1000}")
                         emptied = [area for number, area in enumerate(AREAS) if int(old.open & ~new.open) >> number & 1]
                         assert (f"exhausted: {', '.join(emptied)}" in remark) == bool(emptied)
                         seen["sold"] += 1
