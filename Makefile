@@ -3,9 +3,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 GAME ?= card
+TRAINERS ?= .venv-trainers
 BIN = $(VENV)/bin
 
-.PHONY: help setup demo test soak mutants attack data-check dist-check check format lint types docs bench clean
+.PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types docs bench clean
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
@@ -13,13 +14,14 @@ help:
 	@echo "make soak        10^9 random decisions of both games, each checked in compiled code"
 	@echo "make mutants     break every rule on purpose and show which changes no test notices (most of an hour)"
 	@echo "make attack      damage files and caches, play agents that mean harm, close streams: some minutes"
+	@echo "make examples    train with stable-baselines3, PyTorch, TorchRL and Tianshou: each must beat an agent (minutes)"
 	@echo "make data-check  read tables with pandas, Polars and datasets, and learn from one until it beats greedy"
 	@echo "make dist-check  build wheel and source archive into dist/, and test both in an empty environment"
 	@echo "make check       tests, format, lint, strict types, docs in step with the code"
 	@echo "make bench       the speed table, beside other libraries"
 	@echo "make docs        write the generated tables of the docs anew"
 	@echo "make format      format the code"
-	@echo "make clean       remove the virtual environment"
+	@echo "make clean       remove the virtual environments"
 	@echo "make demo and make bench are about the card game; with GAME=board about the board game"
 
 setup: $(VENV)/.ready
@@ -54,6 +56,16 @@ data-check: setup
 dist-check: setup
 	$(BIN)/python -m tests.dist_check $(TESTS)
 
+examples: setup $(TRAINERS)/.ready
+	$(BIN)/python -m tests.examples sb3_opponents sb3_self_play plain_torch
+	$(TRAINERS)/bin/python -m tests.examples torchrl_ppo tianshou_dqn
+
+# TorchRL and Tianshou have an environment of their own: their pins differ.
+$(TRAINERS)/.ready: pyproject.toml docs/examples/constraints.txt
+	$(PYTHON) -m venv $(TRAINERS)
+	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint docs/examples/constraints.txt --editable '.[trainers]'
+	@touch $@
+
 check: setup lint types test
 
 lint: setup
@@ -77,4 +89,4 @@ bench: setup
 	$(BIN)/siberia bench $(GAME)
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(TRAINERS)

@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 from siberia_agents.greedy import GreedyAgent
 from siberia_agents.heuristic import HeuristicAgent
 from siberia_agents.interface import Agent
-from siberia_agents.learned import LearnedAgent, shipped_file
+from siberia_agents.learned import shipped_file
 from siberia_agents.levels import check_level, spec_of_level
 from siberia_agents.random_agent import RandomAgent
+from siberia_agents.sb3_model import learned_agent
 from siberia_agents.search.agent import SearchAgent
 from siberia_agents.search.guided import GuidedAgent
 from siberia_agents.search.ismcts import PLAYOUTS, RETURNS
@@ -157,9 +158,9 @@ AGENTS: dict[str, Entry] = {
     "greedy": Entry(GreedyAgent, "takes the best bargain at hand, by a fixed plan for each game"),
     "heuristic": Entry(HeuristicAgent, "follows a stronger plan for each game, with weights found by playing matches"),
     "learned": Entry(
-        LearnedAgent,
-        "plays a trained policy: the saved model FILE, or the model that comes with the suite for the game and the "
-        "number of players",
+        learned_agent,
+        "plays a trained policy: the saved model FILE (a .zip is one of stable-baselines3), or the model that comes "
+        "with the suite for the game and the number of players",
         "FILE",
         {"temperature": Option(float, "0 always plays the likeliest action; higher values play more at random")},
         model="argument",

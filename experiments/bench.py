@@ -23,6 +23,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import SyncVectorEnv
 from rich.table import Table
 
 from siberia_agents.learned import Model, head_sizes, shipped_model
@@ -33,6 +34,8 @@ from siberia_env.core import engine
 from siberia_env.core.jit import kernel
 from siberia_env.errors import ModelError
 from siberia_env.game import Game, Variant
+from siberia_env.gym import SiberiaEnv
+from siberia_env.gym_vector import SiberiaVectorEnv
 from siberia_env.installation import install_command
 from siberia_env.view import view_state
 from siberia_experiments.console import console, counting, new_table
@@ -40,6 +43,7 @@ from siberia_experiments.console import console, counting, new_table
 PLAYERS = 4
 BATCH = 1024  # games in a batch
 SMALL_BATCH, LARGE_BATCH = 256, 262_144  # a decision must cost about the same in both
+SYNCHRONOUS = 64  # environments in Gymnasium's own loop, whose speed hardly depends on their number
 TRAINING_DECISIONS = 262_144  # decisions for which training is timed
 ROLLOUTS = 2000  # rollouts for each call of OpenSpiel's C++ evaluator
 CATAN_DECISIONS = 4000  # most decisions in a game of Catan, because some random players never win
@@ -57,6 +61,9 @@ WARM, COLD = "import to first step, warm cache, s", "import to first step, nothi
 TRAINING = "training, decisions a second"
 PEER_TRAINING = "training with MaskablePPO and the same layers, decisions a second"
 TRAINING_RATIO = "ours over MaskablePPO's"
+GYM_VECTOR = "Gymnasium's make_vec, a seat's steps a second"
+SYNC_VECTOR = "SyncVectorEnv over the same, steps a second"
+GYM_RATIO = "make_vec over SyncVectorEnv"
 LIMITS: dict[str, dict[str, float]] = {
     "card": {STATE: 512, COPY: 20, MEMORY: 150, WARM: 1.5, COLD: 15},
     "board": {STATE: 1536, WARM: 1.5, COLD: 30},
@@ -172,7 +179,7 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
     table.add_column("")
     table.add_column("measured", justify="right")
     table.add_column("goal", justify="right")
-    with counting("measuring", 6) as bar:
+    with counting("measuring", 7) as bar:
 
         def done(value: Any) -> Any:
             bar.advance(bar.task_ids[0])
@@ -185,6 +192,7 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
         copied = done(median([copy_nanoseconds(game) for _ in range(repeats)]))
         measure = guided_rate(game)
         guided = done(median([measure(seconds) for _ in range(repeats)]))
+        batched, synchronous = done(gym_vector_rates(game, seconds, repeats))
         cold, warm = done(start_seconds(game))
         rates = done(training_rates(game))
     facts = [
@@ -194,6 +202,9 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
         (f"a decision in a batch of {SMALL_BATCH}, ns", f"{small:.0f}"),
         (large_batch := f"a decision in a batch of {LARGE_BATCH}, ns", f"{large:.0f}"),
         (GUIDED, f"{guided:,.0f}"),
+        (GYM_VECTOR, f"{batched:,.0f}"),
+        (SYNC_VECTOR, f"{synchronous:,.0f}"),
+        (GYM_RATIO, f"{batched / synchronous:.1f}"),
         (WARM, f"{warm:.2f}"),
         (COLD, f"{cold:.1f}"),
     ]
@@ -257,6 +268,33 @@ def pettingzoo_rate(env: Any) -> Rate:
         return decisions / spent
 
     return rate
+
+
+def gym_vector_rates(game: Game, seconds: float, repeats: int) -> tuple[float, float]:
+    """Measure steps a second of one seat's games, as our batch and in Gymnasium's own loop over environments, in turn.
+
+    A step is a decision of the one seat. What the others decide until its next one, at random, comes with it.
+    """
+    options: dict[str, Any] = {"game": game, "num_players": PLAYERS}
+    ours = SiberiaVectorEnv(BATCH, **options)
+    theirs = SyncVectorEnv([partial(SiberiaEnv, **options)] * SYNCHRONOUS)
+    rates: list[list[float]] = [[], []]
+    for _ in range(repeats):
+        for env, found in zip((ours, theirs), rates, strict=True):
+            found.append(_gym_rate(env, seconds))
+    return median(rates[0]), median(rates[1])
+
+
+def _gym_rate(env: Any, seconds: float) -> float:
+    """Steps a second with random legal actions, drawn from the masks."""
+    chance = np.random.default_rng(1)
+    mask = env.reset(seed=1)[0]["action_mask"]
+    mask = env.step(mask.argmax(axis=1))[0]["action_mask"]  # compiles what is not compiled yet
+    steps, started = 0, time.perf_counter()
+    while (spent := time.perf_counter() - started) < seconds:
+        mask = env.step((mask * chance.random(mask.shape, np.float32)).argmax(axis=1))[0]["action_mask"]
+        steps += env.num_envs
+    return steps / spent
 
 
 def first_searches(agent: SearchAgent, variant: Variant) -> Callable[[], SearchResult]:

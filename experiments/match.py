@@ -6,7 +6,6 @@ favour an agent; its results vary less.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -16,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siberia_agents.interface import Agent
-from siberia_env.core.rng import check_seed
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import Game, States, Variant, copy_states
+from siberia_env.seeds import derived_seed as derived_seed
 from siberia_env.vector import Step, VectorEnv
 from siberia_env.view import view_games
 from siberia_experiments.luck import Judge, Luck
@@ -99,20 +98,6 @@ class Results:
         """The mean of `of` [G, P] over an entrant's seats in each deal: float64 [D]."""
         deals = self._deals_of(place)
         return np.bincount(deals, of[self.entrant == place]) / np.bincount(deals)
-
-
-def derived_seed(seed: int, stream: int, number: int) -> int:
-    """A seed of its own for each (stream, number) under `seed`, 0 .. 2**64 - 1.
-
-    A keyed hash (BLAKE2b): who is given one of them can compute neither `seed` nor the others from it. So an agent
-    does not learn from the seed it is started with how the games are dealt. Whoever guesses `seed` itself does.
-
-    Raises:
-        ConfigurationError: `seed` is no seed.
-    """
-    key = int(check_seed(seed)).to_bytes(8, "little")
-    message = stream.to_bytes(8, "little") + number.to_bytes(8, "little")
-    return int.from_bytes(hashlib.blake2b(message, digest_size=8, key=key).digest(), "little")
 
 
 def start_agents(variant: Variant, agents: Sequence[Agent], seed: int) -> None:

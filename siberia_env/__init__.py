@@ -9,4 +9,9 @@ import gymnasium
 __version__ = "0.2.0"
 
 for _id, _game in (("siberia/Card-v0", "card"), ("siberia/Board-v0", "board")):
-    gymnasium.register(_id, entry_point="siberia_env.gym:SiberiaEnv", kwargs={"game": _game})
+    gymnasium.register(
+        _id,
+        entry_point="siberia_env.gym:SiberiaEnv",
+        vector_entry_point="siberia_env.gym_vector:SiberiaVectorEnv",
+        kwargs={"game": _game},
+    )

@@ -379,9 +379,10 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             raise ConfigurationError("view: no decision is due; reset() deals a game")
         return self._position.view()
 
-    def forfeit(self) -> None:
-        """End the game as an illegal action does: -1 for `agent_selection`, 0 for the others, with a warning."""
-        EnvLogger.warn_on_illegal_move()
+    def forfeit(self, warn: bool = True) -> None:
+        """End the game as an illegal action does: -1 for `agent_selection`, 0 for the others. It may warn."""
+        if warn:
+            EnvLogger.warn_on_illegal_move()
         self._end([ILLEGAL_REWARD if seat == self._player else 0.0 for seat in self._seats.values()], [], False)
 
     # ------------------------------------------------------------ off the fast path

@@ -48,6 +48,13 @@ def test_the_pettingzoo_rate(game: Game) -> None:
 
 
 @each_game
+def test_the_rates_of_one_seats_games(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "BATCH", 16)
+    monkeypatch.setattr(bench, "SYNCHRONOUS", 2)
+    assert all(map(sane, bench.gym_vector_rates(game, SECONDS, 2)))
+
+
+@each_game
 def test_searches_are_counted_by_simulated_decision(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "SIMULATIONS", 20)
     results = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -11,9 +12,15 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import siberia_env
-from siberia_env.errors import ConfigurationError, IllegalActionError
+from siberia_agents.greedy import GreedyAgent
+from siberia_agents.interface import Agent
+from siberia_agents.learned import observation_version
+from siberia_agents.registry import make_agent
+from siberia_env import opponents as opponents_module
+from siberia_env.errors import ConfigurationError, IllegalActionError, ModelError
 from siberia_env.gym import SiberiaEnv
 from tests.games import CASES, GameCase
+from tests.processes import ROOT
 from tests.table import PLAYER_COUNTS
 
 
@@ -37,18 +44,28 @@ def play_out(env: SiberiaEnv) -> tuple[list[float], dict[str, Any]]:
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 @pytest.mark.parametrize("seat", [1, None])
-def test_passes_gymnasiums_check(case: GameCase, players: int, seat: int | None) -> None:
+def test_passes_gymnasiums_check(
+    case: GameCase, players: int, seat: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
     env = gymnasium.make(case.gym_id, num_players=players, seat=seat, render_mode="ansi")
     assert isinstance(env.unwrapped, SiberiaEnv)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env.unwrapped)
+    assert capsys.readouterr().err == ""
 
 
 def test_is_registered_by_the_package() -> None:
     assert siberia_env.__version__
     for case in CASES:
         assert gymnasium.spec(case.gym_id).entry_point == "siberia_env.gym:SiberiaEnv"
+
+
+def test_the_page_tells_what_the_id_stands_for_by_its_fingerprint(case: GameCase) -> None:
+    """If observation or actions change, the table of versions needs another line."""
+    page = (ROOT / "docs" / "gymnasium.md").read_text(encoding="utf-8")
+    rows = page.partition(f"| `{case.gym_id}` |")[2].split("\n| `")[0]
+    assert rows.splitlines()[-1].split(" | ")[2] == f"`{observation_version(case.game)}`"
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
@@ -110,6 +127,103 @@ def test_opponents_sit_after_the_learner_in_order(case: GameCase) -> None:
     assert set(asked) == {("first", 1), ("second", 2)}
 
 
+@pytest.mark.parametrize("as_objects", [False, True])
+def test_agents_play_the_other_seats_by_their_own_views(case: GameCase, as_objects: bool) -> None:
+    """As they play in PettingZoo, where you ask them yourself."""
+    names = ["heuristic", "random"]
+    env = gymnasium.make(
+        case.gym_id, num_players=3, opponents=[make_agent(name) for name in names] if as_objects else names, seat=1
+    )
+    agents = [make_agent(name) for name in names]
+    table = case.module.raw_env(num_players=3)
+    observation, _ = env.reset(seed=8)
+    table.reset(seed=8)
+    for place, agent in enumerate(agents):
+        agent.start(table.variant, opponents_module.derived_seed(8, opponents_module.OPPONENTS, place))
+    decisions = over = 0
+    while not over and decisions < 12:
+        while table.agent_selection != "player_1":
+            table.step(agents[(int(table.agent_selection[-1]) - 2) % 3].act(table.view()))
+        assert np.array_equal(observation["observation"], table.observe("player_1")["observation"])
+        table.step(table.legal_actions()[-1])
+        observation, _, over, _, _ = env.step(int(np.flatnonzero(observation["action_mask"])[-1]))
+        decisions += 1
+    assert decisions > 5
+
+
+def test_one_name_stands_for_all_other_seats(case: GameCase) -> None:
+    env = SiberiaEnv(case.name, num_players=4, opponents="greedy")
+    assert [type(opponent) for opponent in env.opponents] == [GreedyAgent] * 3
+    env.reset(seed=1)
+    play_out(env)
+
+
+def test_an_agent_of_ones_own_is_named_by_its_module(
+    case: GameCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_opponent.py").write_text(
+        "from siberia_agents.interface import Agent\n"
+        "class Last(Agent):\n"
+        "    def act(self, view):\n"
+        "        return view.legal_actions[-1]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    env, same = SiberiaEnv(case.name, opponents="own_opponent:Last"), SiberiaEnv(case.name, opponents=last_legal)
+    for one in (env, same):
+        one.reset(seed=3)
+    assert play_out(env)[1]["scores"] == play_out(same)[1]["scores"]
+
+
+def test_an_agent_that_cannot_play_the_game_is_refused_at_once() -> None:
+    class OnlyBoard(Agent):
+        def start(self, variant: Any, seed: int = 0) -> None:
+            raise ModelError("model: it was trained for game board, the games to be played have game card")
+
+        def act(self, view: Any) -> int:
+            return 0
+
+    with pytest.raises(ModelError, match="trained for game board"):
+        SiberiaEnv("card", opponents=OnlyBoard())
+
+
+def test_a_seed_starts_the_opponents_again_and_another_reset_does_not(case: GameCase) -> None:
+    started = []
+
+    class Noted(GreedyAgent):
+        def start(self, variant: Any, seed: int = 0) -> None:
+            started.append(seed)
+
+    env = SiberiaEnv(case.name, num_players=4, opponents=Noted())
+    started.clear()
+    env.reset(seed=7)
+    env.reset()
+    env.reset(seed=7)
+    env.reset(seed=8)
+    assert len(started) == 3
+    assert started[0] == started[1] != started[2]
+    assert 7 not in started
+
+
+def test_without_a_package_of_agents_a_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opponents_module, "_makers", tuple)
+    with pytest.raises(ConfigurationError, match="no installed package offers agents by name"):
+        SiberiaEnv("card", opponents="greedy")
+    SiberiaEnv("card", opponents=GreedyAgent())
+
+
+def test_another_package_can_offer_agents_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def theirs(name: str) -> Any:
+        if name != "theirs":
+            raise ConfigurationError("no such agent of theirs")
+        return GreedyAgent()
+
+    monkeypatch.setattr(opponents_module, "_makers", lambda: (make_agent, theirs))
+    assert isinstance(SiberiaEnv("card", opponents="theirs").opponents[0], GreedyAgent)
+    with pytest.raises(ConfigurationError, match="no agent 'thiers'; the agents are"):
+        SiberiaEnv("card", opponents="thiers")
+
+
 def test_random_opponents_follow_from_the_seed(case: GameCase) -> None:
     ends = []
     for seed in (4, 4, 5):
@@ -137,6 +251,8 @@ def test_an_illegal_action_ends_the_game(case: GameCase, capsys: pytest.CaptureF
     action = int(np.flatnonzero(~env.action_masks())[0])
     observation, reward, over, truncated, info = env.step(action)
     assert (reward, over, truncated) == (-1.0, True, False)
+    assert info["illegal_action"] == action
+    assert capsys.readouterr() == ("", "")
     assert not observation["action_mask"].any()
     assert info["winners"] == []
     with pytest.raises(IllegalActionError, match="the game is over"):
@@ -173,16 +289,20 @@ def test_C17_B24_the_limit_is_a_termination(case: GameCase) -> None:
         ({"seat": 2}, "seat: 2"),
         ({"seat": -1}, "seat: -1"),
         ({"seat": True}, "seat: True"),
-        ({"opponents": [None, None]}, "opponents: "),
-        ({"opponents": "greedy"}, "opponents: "),
-        ({"opponents": 3}, "opponents: "),
+        ({"opponents": [None, None]}, "opponents: 2 for 1 other seats; give a list with one for each"),
+        ({"opponents": 3}, "opponents: 3 is not the name of an agent, an agent .*, a function .*, or None"),
+        ({"opponents": GreedyAgent}, r"opponents: GreedyAgent is a class; give an object of it"),
+        ({"opponents": ["gredy"]}, "no agent 'gredy'; the agents are random, greedy, heuristic"),
+        ({"opponents": "guided:x"}, "search budget: 'x'"),
+        ({"opponents": "learned:none.npz"}, "there is no file none.npz"),
+        ({"opponents": "no_such_module:Agent"}, "there is no module 'no_such_module'"),
         ({"num_players": 5}, "num_players: 5"),
         ({"render_mode": "rgb"}, "render_mode: no 'rgb'"),
         ({"game": "chess"}, "no game 'chess'"),
     ],
 )
 def test_options_that_are_not_to_be_had(case: GameCase, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
+    with pytest.raises((ConfigurationError, ModelError), match=message):
         SiberiaEnv(**{"game": case.name, **options})
 
 

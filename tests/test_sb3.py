@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch as th
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv
 
@@ -27,7 +30,10 @@ from siberia_agents.random_agent import RandomAgent
 from siberia_env import vector
 from siberia_env.card.game import GAME
 from siberia_env.errors import ConfigurationError
-from siberia_env.sb3 import SelfPlayVecEnv
+from siberia_env.gym import SiberiaEnv
+from siberia_env.gym_vector import SiberiaVectorEnv
+from siberia_env.sb3 import OneSeatVecEnv, SelfPlayVecEnv
+from siberia_env.sb3 import make_vec_env as one_seat
 from siberia_env.vector import VectorEnv
 from siberia_env.view import view_games
 from siberia_experiments.match import play_games
@@ -391,34 +397,21 @@ def test_the_batch_is_a_vec_env_with_masks(case: GameCase) -> None:
     observation: Any = env.reset()
     assert env.observation_space.contains(observation[0])
     assert env.action_space.contains(0)
+    assert_answers_for_its_rows(env)
+    assert get_action_masks(env).shape == (5, case.game.num_actions)
+    env.close()
+
+
+def assert_answers_for_its_rows(env: VecEnv) -> None:
+    """Stable-baselines3 asks a `VecEnv` of five rows for attributes and methods of each."""
     assert env.has_attr("action_masks")
     assert not env.has_attr("no such thing")
     assert env.get_attr("num_envs") == [5] * 5
     assert env.get_attr("num_envs", [1, 2]) == [5, 5]
     assert env.env_is_wrapped(BaseCallback) == [False] * 5
-    assert np.array_equal(env.env_method("action_masks", indices=[3, 1]), env.action_masks()[[3, 1]])
+    assert np.array_equal(env.env_method("action_masks", indices=[3, 1]), get_action_masks(env)[[3, 1]])
     env.set_attr("note", 4)
     assert env.get_attr("note", 0) == [4]
-    ended, chance = 0, np.random.default_rng(1)
-    for _ in range(600):
-        masks = get_action_masks(env)
-        assert masks.shape == (5, case.game.num_actions)
-        kept, moved = observation.copy(), env.last.player.copy()
-        later, rewards, dones, infos = env.step((masks * chance.random(masks.shape)).argmax(axis=1))
-        assert np.array_equal(observation, kept)
-        observation = later
-        for row in range(5):
-            assert ("seat_rewards" in infos[row]) == bool(dones[row])
-            if dones[row]:
-                ended += 1
-                assert rewards[row] == infos[row]["seat_rewards"][moved[row]]
-                assert infos[row]["episode"]["r"] == rewards[row]
-                assert sum(infos[row]["seat_rewards"]) == pytest.approx(0, abs=1e-6)
-                assert len(infos[row]["scores"]) == 3
-            else:
-                assert rewards[row] == 0
-    assert ended > 3
-    env.close()
 
 
 def test_a_seed_deals_the_batch_anew() -> None:
@@ -431,14 +424,42 @@ def test_a_seed_deals_the_batch_anew() -> None:
     assert np.array_equal(env.reset(), other)
 
 
-def test_plain_maskable_ppo_runs_on_the_batch_and_keeps_to_the_masks(case: GameCase) -> None:
-    """An illegal action would raise `IllegalActionError`."""
-    env = SelfPlayVecEnv(vector.make(case.name, 4, 2, seed=5))
-    learner = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=1, **SMALL)
-    learner.learn(400)
-    assert learner.num_timesteps >= 400
-    action, _ = learner.predict(env.reset(), action_masks=get_action_masks(env))
-    assert np.take_along_axis(env.action_masks(), action[:, None], 1).all()
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C])
+def test_an_algorithm_that_knows_no_seats_is_refused_with_the_reason(algorithm: Any) -> None:
+    """It would run without an error, and learn from rewards and values of the wrong seats."""
+    env = SelfPlayVecEnv(vector.make("card", 4, 2, seed=5))
+    with pytest.raises(ConfigurationError, match=r"rows change seats.* wrong player\. Use SelfPlayPPO .*make_vec_env"):
+        algorithm("MlpPolicy", env, n_steps=16, **SMALL).learn(64)
+    with pytest.raises(ConfigurationError, match="rows change seats"):
+        env.step(env.action_masks().argmax(axis=1))
+    with pytest.raises(ConfigurationError, match="rows change seats"):
+        env.step_wait()
+
+
+def logged(learner: Any) -> dict[str, float]:
+    """What the learner logs of its games when it writes a line of its log."""
+    learner.logger.name_to_value.clear()
+    rows: dict[str, float] = {}
+    learner.logger.dump = lambda step=0: rows.update(learner.logger.name_to_value)
+    learner.dump_logs(1)
+    return {name: value for name, value in rows.items() if name.startswith("rollout/")}
+
+
+@pytest.mark.parametrize("reward", ["score", "win"])
+def test_self_play_logs_rewards_and_lengths_of_the_games_that_end(reward: str) -> None:
+    games = 8
+    table = Table(games, 2, RandomAgent(), [0, 1] * 4)
+    learner, watcher = collected(2, games, 120, table if reward == "score" else None, reward=reward)
+    paid = []
+    for seen in watcher.rows:
+        for row in np.flatnonzero(seen["terminated"]):
+            mine = table.holder[row] == LEARNER if reward == "score" else slice(None)
+            paid.append(float(seen["reward"][row][mine].mean()))
+    assert len(paid) > 3
+    told = logged(learner)
+    assert told["rollout/ep_rew_mean"] == pytest.approx(np.mean(paid), abs=1e-4)
+    assert 10 < told["rollout/ep_len_mean"] < 200
+    assert reward == "win" or told["rollout/ep_rew_mean"] > 0
 
 
 def test_self_play_goes_through_learn_and_stops_when_a_callback_says_so(case: GameCase) -> None:
@@ -543,6 +564,68 @@ def test_the_policy_draws_actions_by_likelihood() -> None:
         assert abs(drawn - expected) < 5 * np.sqrt(expected / draws)
 
 
+# ---------------------------------------------------------------- one seat, many games
+
+
+def test_one_seats_games_are_a_vec_env(case: GameCase) -> None:
+    """Its games are those of `SiberiaVectorEnv`; infos tell what stable-baselines3 looks for."""
+    options: dict[str, Any] = {"num_players": 3, "opponents": ["greedy", "heuristic"], "rules": case.short}
+    env = one_seat(case.gym_id, 5, 7, {**options, "reward": "score"})
+    games = SiberiaVectorEnv(5, case.name, **options, reward="score", autoreset_mode="SameStep")
+    assert env.observation_space == env.env.single_observation_space["observation"]
+    assert is_masking_supported(env)
+    observation: Any = env.reset()
+    expected, _ = games.reset(seed=7)
+    assert_answers_for_its_rows(env)
+    ended, length = 0, np.zeros(5, int)
+    for _ in range(60):
+        masks = get_action_masks(env)
+        assert np.array_equal(observation, expected["observation"])
+        assert np.array_equal(masks, expected["action_mask"] == 1)
+        observation, rewards, dones, infos = env.step(masks.argmax(axis=1))
+        expected, paid, over, _, told = games.step(masks.argmax(axis=1))
+        assert rewards.dtype == np.float32
+        assert np.array_equal(rewards, paid.astype(np.float32))
+        assert np.array_equal(dones, over)
+        length += 1
+        for row in range(5):
+            assert (infos[row] != {}) == dones[row]
+            if dones[row]:
+                ended += 1
+                assert infos[row]["episode"]["r"] == paid[row]
+                assert infos[row]["episode"]["l"] == length[row]
+                assert np.array_equal(infos[row]["terminal_observation"], told["final_obs"][row]["observation"])
+                assert infos[row]["scores"]["player_0"] == 1000 * paid[row]
+                assert set(infos[row]["winners"]) <= {"player_0", "player_1", "player_2"}
+                length[row] = 0
+    assert ended > 5
+    env.close()
+
+
+@pytest.mark.parametrize("algorithm", [MaskablePPO, A2C])
+def test_algorithms_learn_from_one_seats_games_and_log_them(case: GameCase, algorithm: Any) -> None:
+    """One without masks takes illegal actions too, which end its games."""
+    env = one_seat(f"siberia_env:{case.gym_id}", 4, 1, {"opponents": "random", "rules": case.short})
+    learner = algorithm("MlpPolicy", env, n_steps=32, seed=1, **SMALL).learn(256)
+    told = logged(learner)
+    assert 1 <= told["rollout/ep_len_mean"] < 100
+    assert -1 <= told["rollout/ep_rew_mean"] <= 1
+    action, _ = learner.predict(env.reset())
+    assert action.shape == (4,)
+
+
+def test_one_seats_games_tell_what_is_wrong_with_their_options(case: GameCase) -> None:
+    with pytest.raises(ConfigurationError, match="no agent 'gredy'"):
+        one_seat(case.gym_id, 2, env_kwargs={"opponents": ["gredy"]})
+    with pytest.raises(
+        ConfigurationError,
+        match="env_id: 'CartPole-v1' is no game of the suite; there are siberia/Card-v0, siberia/Board-v0",
+    ):
+        one_seat("CartPole-v1", 2)
+    with pytest.raises(ConfigurationError, match=r"autoreset mode 'NextStep'; .* needs autoreset_mode='SameStep'"):
+        OneSeatVecEnv(SiberiaVectorEnv(2, case.name))
+
+
 # ---------------------------------------------------------------- stable-baselines3's own environments
 
 
@@ -551,6 +634,17 @@ def made(case: GameCase, id_form: str, **options: Any) -> VecEnv:
         # Gymnasium warns of the picture that stable-baselines3 asks for first, before the environment refuses it.
         warnings.filterwarnings("ignore", ".*render_mode='rgb_array'", UserWarning)
         return make_vec_env(id_form.format(case.gym_id), **options)
+
+
+def test_the_environment_passes_the_check_of_stable_baselines3(
+    case: GameCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env = SiberiaEnv(case.name, 3, ["greedy", "random"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env)
+        check_env(gymnasium.make(case.gym_id, num_players=3, opponents="greedy"))
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("id_form", ["{}", "siberia_env:{}"])

@@ -331,12 +331,14 @@ class SelfPlayPPO(MaskablePPO):
                 before, standing = standing, env.env.standing()
                 rewards = np.where(step.terminated[:, None], step.reward, standing) - before
             rollout_buffer.add_outcome(step, rewards * self.reward_scale)
+            ended = [self._ended(step, row) for row in np.flatnonzero(step.terminated).tolist()]
             if self.seating is not None and step.terminated.any():
                 self.seating.reseat(np.flatnonzero(step.terminated), step)
             self.num_timesteps += env.num_envs
             callback.update_locals(locals())
             if not callback.on_step():
                 return False
+            self._update_info_buffer(ended)
         self._last_obs = step.observation
         rollout_buffer.book_by_seat(self._values_by_seat(env.env))
         callback.on_rollout_end()
@@ -346,6 +348,12 @@ class SelfPlayPPO(MaskablePPO):
         """Learn from the rollout, unless it has fewer than two free decisions."""
         if np.count_nonzero(self.rollout_buffer.learns) > 1:
             super().train()
+
+    def _ended(self, step: Step, row: int) -> dict[str, Any]:
+        """Return the info of a game that has ended, for the log: the mean reward of the learner's seats, its length."""
+        held = slice(None) if self.seating is None else self.seating.holder[row] == LEARNER
+        paid = step.reward[row][held]
+        return {"episode": {"r": float(paid.mean()) if len(paid) else 0.0, "l": int(step.final_length[row]), "t": 0.0}}
 
     def _decide(self, step: Step) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
         """Ask the policy in training for actions, values and log-likelihoods, for every game."""
