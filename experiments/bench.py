@@ -32,6 +32,8 @@ from siberia_agents.search.guided import GuidedAgent
 from siberia_env import vector
 from siberia_env.core import engine
 from siberia_env.core.jit import kernel
+from siberia_env.core.rng import advance, derive, scale, scramble
+from siberia_env.core.simd import bit_count
 from siberia_env.errors import ModelError
 from siberia_env.game import Game, Variant
 from siberia_env.gym import SiberiaEnv
@@ -46,6 +48,7 @@ SMALL_BATCH, LARGE_BATCH = 256, 262_144  # a decision must cost about the same i
 SYNCHRONOUS = 64  # environments in Gymnasium's own loop, whose speed hardly depends on their number
 TRAINING_DECISIONS = 262_144  # decisions for which training is timed
 ROLLOUTS = 2000  # rollouts for each call of OpenSpiel's C++ evaluator
+BITS = 64  # in a word of a mask
 CATAN_DECISIONS = 4000  # most decisions in a game of Catan, because some random players never win
 SIMULATIONS, PEER_SIMULATIONS = 10_000, 2000  # simulations of a search, ours and OpenSpiel's
 GUIDED_SIMULATIONS = 200
@@ -106,6 +109,7 @@ def comparisons() -> tuple[Comparison, ...]:
     masks, observed = "batch, masks only", "batch, observed"
     return (
         Comparison(masks, "hearts, C++", openspiel_rollouts, {"card": 1.8, "board": 1.0}),
+        Comparison(masks, "Catan, C++", fastcatan, {"card": 1.0, "board": 1.0}),
         Comparison(masks, "Catan", catanatron, {"board": 100.0}),
         Comparison(
             observed, "hearts, Python, mask", partial(openspiel_python, _read_mask), {"card": 12.0, "board": None}
@@ -155,9 +159,9 @@ def _table(game: Game, rows: list[Row]) -> Table:
     table.caption = (
         "random legal play; hearts is OpenSpiel's: its C++ rollouts, and stepped from Python, reading the mask as an "
         "array, just the list of legal actions (bare), or mask and information state (all); texas_holdem is "
-        "PettingZoo's, Catan is Catanatron's, random players; search is of a game's first decision, with random "
-        "playouts, and every decision that is simulated counts: in hearts, those of one whole game a simulation; a "
-        "goal with an M is for ours"
+        "PettingZoo's, Catan is Catanatron's, random players, and in C++ fastcatan's batch, which needs Python 3.12; "
+        "search is of a game's first decision, with random playouts, and every decision that is simulated counts: in "
+        "hearts, those of one whole game a simulation; a goal with an M is for ours"
     )
     for column in ("", "ours", "beside", "theirs", "ratio", "goal"):
         table.add_column(column, justify="left" if column in ("", "beside") else "right")
@@ -568,6 +572,59 @@ def catanatron() -> Rate | None:
         return decisions / spent
 
     return rate
+
+
+def fastcatan() -> Rate | None:
+    """Measure decisions a second of fastcatan's batch of games of Catan with masks, on one core.
+
+    Actions are drawn as for our batch: count the legal ones, then take one by its rank.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # it reads this when it is imported
+    if (module := _import("fastcatan")) is None:
+        return None
+    games = module.BatchedEnv(BATCH, seed=1)
+    games.reset()
+    masks = np.zeros((BATCH, module.MASK_WORDS), np.uint64)
+    actions, ended = np.zeros(BATCH, np.uint32), np.zeros(BATCH, np.uint8)
+    calls = 0
+
+    def once() -> None:
+        nonlocal calls
+        games.write_masks(masks)
+        sample_bits(masks, np.uint64(1), calls, actions)
+        games.step_autoreset(actions, ended)
+        calls += 1
+
+    once()
+
+    def rate(seconds: float) -> float:
+        rounds, started = 0, time.perf_counter()
+        while (spent := time.perf_counter() - started) < seconds or not rounds:
+            once()
+            rounds += 1
+        return rounds * BATCH / spent
+
+    return rate
+
+
+@kernel
+def sample_bits(masks: Any, seed: Any, draw: int, actions: Any) -> None:
+    """Choose a random legal action for every row of a batch, as `engine.sample_batch` does; masks are sets of bits."""
+    generator, one = derive(seed, draw, 0), np.uint64(1)
+    for i in range(masks.shape[0]):
+        generator = advance(generator)
+        count = 0
+        for word in range(masks.shape[1]):
+            count += bit_count(masks[i, word])
+        rank = scale(scramble(generator), count)
+        word = 0
+        while rank >= bit_count(masks[i, word]):
+            rank -= bit_count(masks[i, word])
+            word += 1
+        bits = masks[i, word]
+        for _ in range(rank):
+            bits &= bits - one
+        actions[i] = BITS * word + bit_count((bits ^ (bits & (bits - one))) - one)
 
 
 def _import(name: str) -> Any:

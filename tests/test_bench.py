@@ -144,6 +144,7 @@ def test_other_libraries_are_measured_where_they_are_installed(monkeypatch: pyte
         (bench.openspiel_search, ("pyspiel",)),
         (bench.texas_holdem, ("rlcard", "pettingzoo.classic.texas_holdem_v4")),
         (bench.catanatron, ("catanatron",)),
+        (bench.fastcatan, ("fastcatan",)),
     ):
         installed = all(bench._import(name) is not None for name in needs)
         rate = peer()
@@ -188,6 +189,57 @@ def test_games_of_catan_are_counted_by_decision(monkeypatch: pytest.MonkeyPatch)
     assert rate(3.0) == 2 * 2 / 3
 
 
+class BatchOfCatan:
+    """Stands in for fastcatan, which needs Python 3.12, with its arrays and calls; legal actions are any."""
+
+    MASK_WORDS = 5
+    played: ClassVar[list[int]] = []
+
+    def __init__(self, number: int, seed: int) -> None:
+        assert seed > 0
+        self.legal = np.zeros((number, 64 * self.MASK_WORDS), np.uint8)
+        self.random = np.random.default_rng(seed)
+
+    def reset(self) -> None:
+        self.legal[:] = self.random.random(self.legal.shape) < 0.02
+        self.legal[np.arange(len(self.legal)), self.random.integers(64 * self.MASK_WORDS, size=len(self.legal))] = 1
+
+    def write_masks(self, masks: Any) -> None:
+        assert (masks.shape, masks.dtype) == ((len(self.legal), self.MASK_WORDS), np.uint64)
+        masks[:] = np.packbits(self.legal, axis=1, bitorder="little").view(np.uint64)
+
+    def step_autoreset(self, actions: Any, ended: Any) -> None:
+        assert (actions.dtype, ended.dtype, len(ended)) == (np.uint32, np.uint8, len(self.legal))
+        assert self.legal[np.arange(len(actions)), actions].all()
+        BatchOfCatan.played.append(len(actions))
+        self.reset()
+
+
+def test_a_batch_of_catan_is_counted_by_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in refuses an action that is not in the mask, wherever in the mask the actions are."""
+    clock = iter(range(100))
+    monkeypatch.setattr(bench, "_import", lambda name: SimpleNamespace(BatchedEnv=BatchOfCatan, MASK_WORDS=5))
+    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
+    BatchOfCatan.played.clear()
+    rate = bench.fastcatan()
+    assert rate is not None
+    assert len(BatchOfCatan.played) == 1  # what is compiled or allocated in the first call is not measured
+    assert rate(3.0) == 2 * bench.BATCH / 3
+    assert BatchOfCatan.played == [bench.BATCH] * 3
+
+
+def test_actions_are_drawn_evenly_from_masks_of_bits() -> None:
+    masks = np.zeros((20_000, 3), np.uint64)
+    legal = [0, 5, 63, 64, 127, 128, 191]
+    for action in legal:
+        masks[:, action // 64] |= np.uint64(1) << np.uint64(action % 64)
+    actions = np.zeros(len(masks), np.uint32)
+    bench.sample_bits(masks, np.uint64(7), 3, actions)
+    found, counts = np.unique(actions, return_counts=True)
+    assert found.tolist() == legal
+    assert abs(counts - len(masks) / len(legal)).max() < 5 * np.sqrt(len(masks) / len(legal))
+
+
 @each_game
 def test_absent_libraries_are_named_as_such(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "_import", lambda name: None)
@@ -197,11 +249,11 @@ def test_absent_libraries_are_named_as_such(game: Game, monkeypatch: pytest.Monk
     monkeypatch.setattr(bench, "LARGE_BATCH", 2048)
     monkeypatch.setattr(bench, "SIMULATIONS", 50)
     assert bench.openspiel_rollouts() is bench.openspiel_python() is bench.texas_holdem() is bench.catanatron() is None
-    assert bench.openspiel_search() is None
+    assert bench.openspiel_search() is bench.fastcatan() is None
     with console.capture() as shown:
         bench.bench(game, SECONDS, 1)
     text = shown.get()
-    assert text.count("not installed") == {"card": 6, "board": 7}[game.name]
+    assert text.count("not installed") == {"card": 7, "board": 8}[game.name]
     for fact in ("batch, masks only", "search", "a state, bytes", bench.GUIDED, "import to first step", "12.2", "1.25"):
         assert fact in text
     assert "MaskablePPO" not in text
@@ -242,6 +294,7 @@ def test_every_game_has_goals() -> None:
     for game in GAMES:
         goals = {comparison.peer_name: comparison.goals.get(game) for comparison in bench.comparisons()}
         assert goals["hearts, C++"]
+        assert goals["Catan, C++"]
         assert goals["texas_holdem"]
     floors = {comparison.what: comparison.floors for comparison in bench.comparisons() if comparison.floors}
     assert floors == {"search": {"card": 5e6}}
