@@ -440,7 +440,7 @@ def test_a_bot_is_shown_nothing_that_its_player_does_not_know() -> None:
 def test_ismcts_plays_in_a_tournament(tmp_path: Path) -> None:
     """In a process of its own, as every agent from outside."""
     variant = find_game("card").variant(2, {"max_turns": 2})
-    planned = Tournament(variant, [ISMCTS, "random"], 4, tmp_path, seed=1)
+    planned = Tournament(variant, [ISMCTS, "random"], 4, tmp_path, seed=1, move_seconds=600.0)
     outcome = planned.run(1)
     assert {line.agent for line in outcome.lines} == {ISMCTS, "random"}
     assert not outcome.played.forfeit.any()
