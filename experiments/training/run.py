@@ -53,7 +53,7 @@ except ImportError as error:
 LOG_FOLDER = "tensorboard"
 MOST = {"threads": 1024, "evaluation_games": 10**7}  #: far beyond what helps a run
 RUN_FORMAT = "siberia-run/1"
-WARM_UP = 4_000_000  #: decisions in which the other heads learn if a run starts from a model that has a policy alone
+WARM_UP = 8_000_000  #: decisions in which the other heads learn if a run starts from a model that has a policy alone
 
 #: Settings that differ between the games (docs/results.md says by which trials). A board game lasts longer and pays
 #: several times as much. A game from outside begins with the card game's.
