@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
+from siberia_env import pictures
 from siberia_env.core import engine, rewards
 from siberia_env.core.jit import PLAIN_PYTHON
 from siberia_env.core.rng import check_seed
@@ -33,7 +34,8 @@ from siberia_env.view import View
 
 ILLEGAL_REWARD = -1.0  #: the offender's reward when an illegal action ends the game
 MOST_NAMED = 10  #: how many legal actions an error names at most
-RENDER_MODES = ("ansi", "human")
+RENDER_MODES = ("ansi", "human", "svg", "rgb_array")
+DRAWN = RENDER_MODES[2:]  #: for games that have pictures
 
 #: These attributes don't exist before the first `reset`, as with PettingZoo's `OrderEnforcingWrapper`.
 _AFTER_RESET = frozenset(
@@ -97,7 +99,9 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             rules: a mapping of the game's options, or for the card game an edition's name.
             components: the path of a component file, its content, or a `Components` object.
             reward: `"win"`, `"margin"` or `"score"` (`rewards.reward_of`).
-            render_mode: with `"ansi"`, `render` returns a text; with `"human"`, the text is printed after every step.
+            render_mode: with `"ansi"`, `render` returns a text; with `"human"`, the text is printed after every step;
+                with `"svg"` it returns a picture as an SVG document, and with `"rgb_array"` the picture's pixels, uint8
+                [height, width, 3] (which needs the extra `pictures`).
             illegal_action_ends: whether an illegal action ends the game with a warning, -1 for the offender and 0 for
                 the others. Otherwise it raises `IllegalActionError`.
 
@@ -105,8 +109,9 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
             ConfigurationError: an option is invalid.
         """
         super().__init__()
-        check_render_mode(render_mode)
         self.variant = find_game(game).variant(num_players, rules, components)
+        modes = render_modes(self.variant.game)
+        check_render_mode(render_mode, modes)
         self.render_mode = render_mode
         rewards.reward_number(reward)  # raises if there is no such reward
         self.reward = reward
@@ -115,7 +120,7 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         self.episode = -1
 
         played = self.variant.game
-        self.metadata = {"name": f"siberia_{played.name}_v0", **type(self).metadata}
+        self.metadata = {**type(self).metadata, "name": f"siberia_{played.name}_v0", "render_modes": list(modes)}
         self.possible_agents = [f"player_{seat}" for seat in range(self.variant.num_players)]
         self.observation_blocks = block_slices(played.blocks)
         self.state_blocks = block_slices(played.blocks + played.hidden_blocks)
@@ -304,23 +309,34 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         engine.observe_hidden_at(self._rulesets, self._states, 0, state[self._observation_size :])
         return state
 
-    def render(self) -> str | None:
+    def render(self) -> Any:
         """Show the game as the seat on turn sees it. Once the game is over, show everything.
 
         Returns:
-            The text, if the render mode is `"ansi"`. None, if it is `"human"` (which prints the text) or None (with a
-            warning).
+            The text, the SVG document or the pixels, as the render mode asks. None, if it is `"human"` (which prints
+            the text) or None (with a warning).
 
         Raises:
+            MissingExtraError: the render mode is `"rgb_array"`, and the extra `pictures` is not installed.
+            ConfigurationError: the game has no pictures, and the render mode asks for one.
             AssertionError: before the first `reset`.
         """
+        viewer = None if self.episode < 0 or self._position.is_terminal() else self.possible_agents[self._player]
+        return self.rendered(self.render_mode, viewer)
+
+    def rendered(self, render_mode: str | None, agent: str | None) -> Any:
+        """The game as `agent` sees it, in one of the render modes; for None, all of it. See `render`."""
         if self.episode < 0:
             EnvLogger.error_render_before_reset()
-        if self.render_mode is None:
+        if render_mode is None:
             logger.warn("You are calling render method without specifying any render mode.")
             return None
-        text = self.as_text(None if self._position.is_terminal() else self.possible_agents[self._player])
-        if self.render_mode == "ansi":
+        if render_mode == "svg":
+            return self.as_picture(agent)
+        if render_mode == "rgb_array":
+            return pictures.rgb_array(self.as_picture(agent))
+        text = self.as_text(agent)
+        if render_mode == "ansi":
             return text
         print(text)
         return None
@@ -368,6 +384,17 @@ class SiberiaAECEnv(AECEnv):  # type: ignore[misc]
         if self.episode < 0:
             EnvLogger.error_render_before_reset()
         return str(self._position) if agent is None else self._position.observation_string(self._seat(agent))
+
+    def as_picture(self, agent: str | None) -> str:
+        """The game as `agent` sees it, as an SVG document; for None, all of it.
+
+        Raises:
+            ConfigurationError: there is no such agent, or the game has no pictures.
+            AssertionError: before the first `reset`.
+        """
+        if self.episode < 0:
+            EnvLogger.error_render_before_reset()
+        return pictures.svg(self.variant, self._states, 0, None if agent is None else self._seat(agent))
 
     def view(self) -> View:
         """The decision of `agent_selection` as the suite's agents take it: `agent.act(env.view())`.
@@ -534,10 +561,15 @@ def register_with_pettingzoo(game: str) -> None:
         pettingzoo.register("aec", f"siberia/{game}_v0", entry_point=f"siberia_env.{game}_v0:env")
 
 
-def check_render_mode(render_mode: str | None) -> None:
-    """Raise `RenderModeError` unless the render mode exists. None is valid, and shows nothing."""
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise RenderModeError(f"render_mode: no {render_mode!r}; there are {', '.join(RENDER_MODES)}")
+def render_modes(game: Game) -> tuple[str, ...]:
+    """The render modes that environments of a game have."""
+    return tuple(mode for mode in RENDER_MODES if mode not in DRAWN or pictures.has_pictures(game))
+
+
+def check_render_mode(render_mode: str | None, modes: tuple[str, ...]) -> None:
+    """Raise `RenderModeError` unless the render mode is one of `modes`. None is valid, and shows nothing."""
+    if render_mode is not None and render_mode not in modes:
+        raise RenderModeError(f"render_mode: no {render_mode!r}; there are {', '.join(modes)}")
 
 
 def _box(blocks: tuple[Any, ...]) -> spaces.Box:

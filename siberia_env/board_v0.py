@@ -35,7 +35,9 @@ def env(
         reward: what each of the n players is paid once, at the end. `"win"`: (n w - 1)/(n - 1), where w is 1/k for
             each of k winners and 0 for the others. `"margin"`: the player's score less the mean of the others' scores,
             in units of 10 000 dollars. `"score"`: the player's score, in thousands of dollars.
-        render_mode: with `"ansi"`, `render()` returns a text; with `"human"`, the text is printed after every step.
+        render_mode: with `"ansi"`, `render()` returns a text; with `"human"`, the text is printed after every step;
+            with `"svg"` it returns a picture as an SVG document, and with `"rgb_array"` the picture's pixels, uint8
+            [height, width, 3] (which needs the extra `pictures`).
 
     Raises:
         ConfigurationError: an option is invalid.

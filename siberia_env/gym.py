@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
-from pettingzoo.utils.env_logger import EnvLogger
 
-from siberia_env.aec import RENDER_MODES, SiberiaAECEnv, check_render_mode
+from siberia_env.aec import RENDER_MODES, SiberiaAECEnv, check_render_mode, render_modes
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError
 from siberia_env.game import Game
 from siberia_env.opponents import Opponent, find_opponents, is_player, start_opponents
@@ -58,14 +57,15 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
             rules: a mapping of the game's options, or for the card game an edition's name.
             components: the path of a component file, its content, or a `Components` object.
             reward: `"win"`, `"margin"` or `"score"` (`rewards.reward_of`).
-            render_mode: as for `SiberiaAECEnv`, but the text shows what the learner sees.
+            render_mode: as for `SiberiaAECEnv`, but texts and pictures show what the learner sees.
 
         Raises:
             ConfigurationError: an option is invalid, or there is no such agent.
             ModelError: an opponent can't play this game.
         """
-        check_render_mode(render_mode)
         self.aec = SiberiaAECEnv(game, num_players, rules, components, reward)
+        check_render_mode(render_mode, render_modes(self.aec.variant.game))
+        self.metadata = {**type(self).metadata, "render_modes": self.aec.metadata["render_modes"]}
         self.render_mode = render_mode
         check_seat(seat, self.aec.num_players)
         self.fixed_seat = seat
@@ -135,21 +135,14 @@ class SiberiaEnv(gymnasium.Env[Observation, Any]):
         return self.aec.observe(self.agent)["action_mask"].astype(np.bool_)
 
     def render(self) -> Any:
-        """Show the game as the learner sees it: return a text (`"ansi"`), or print it and return None (`"human"`).
+        """Show the game as the learner sees it, in the render mode. `SiberiaAECEnv.render` says what comes back.
 
         Raises:
+            MissingExtraError: the render mode is `"rgb_array"`, and the extra `pictures` is not installed.
+            ConfigurationError: the game has no pictures, and the render mode asks for one.
             AssertionError: before the first `reset`.
         """
-        if self.aec.episode < 0:
-            EnvLogger.error_render_before_reset()
-        if self.render_mode is None:
-            gymnasium.logger.warn("You are calling render method without specifying any render mode.")
-            return None
-        text = self.aec.as_text(self.agent)
-        if self.render_mode == "ansi":
-            return text
-        print(text)
-        return None
+        return self.aec.rendered(self.render_mode, self.agent)
 
     def _play_others(self) -> None:
         aec = self.aec

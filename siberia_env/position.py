@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from siberia_env import pictures
 from siberia_env.common.notation import chronicle_of
 from siberia_env.core import engine, rewards
 from siberia_env.core.engine import CHANCE, TERMINAL
@@ -307,6 +308,21 @@ class Position:
             ConfigurationError: there is no such player, or nobody is on turn.
         """
         return self._text(self._seat(player))
+
+    def picture(self, player: int | None = None) -> str:
+        """The game as `player` (None: the one on turn) sees it, as an SVG document.
+
+        Raises:
+            ConfigurationError: there is no such player, nobody is on turn, or the game has no pictures.
+        """
+        return pictures.svg(self.variant, self.states, 0, self._seat(player))
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows: the game as the player on turn sees it; all of it where nobody is."""
+        if not pictures.has_pictures(self.variant.game):
+            return None
+        viewer = None if self.current_player() < 0 else self.current_player()
+        return pictures.svg(self.variant, self.states, 0, viewer)
 
     def information_state_string(self, player: int | None = None) -> str:
         """What `player` (None: the one on turn) knows: the game as it sees it, and a number that stands for the rest.

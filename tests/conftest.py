@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import HealthCheck, settings
 
+from siberia_env import pictures
 from tests.games import CASES, GameCase
 
 settings.register_profile(
@@ -18,3 +21,9 @@ def case(request: pytest.FixtureRequest) -> GameCase:
     """Each of the games, for tests of what is written once for both."""
     found: GameCase = request.param
     return found
+
+
+@pytest.fixture
+def small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures in pixels are drawn a tenth as wide and high, for tests that need many of them."""
+    monkeypatch.setattr(pictures, "rgb_array", partial(pictures.rgb_array, scale=0.1))

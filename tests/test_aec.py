@@ -90,8 +90,8 @@ def test_seeds(make: Maker, players: int) -> None:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_rendering(case: GameCase, make: Maker, players: int, capsys: pytest.CaptureFixture[str]) -> None:
-    render_test(lambda render_mode: make(num_players=players, render_mode=render_mode))
+def test_rendering(case: GameCase, players: int, capsys: pytest.CaptureFixture[str], small_pictures: None) -> None:
+    render_test(lambda render_mode: case.module.env(num_players=players, render_mode=render_mode))
     assert f"{case.game.title}, {players} players" in capsys.readouterr().out  # "human" prints
 
 
@@ -580,7 +580,7 @@ def test_copies_before_the_first_reset(case: GameCase) -> None:
         ({"num_players": 1}, "num_players: 1"),
         ({"num_players": 5}, "num_players: 5"),
         ({"reward": "glory"}, "no 'glory'; there are win, margin, score"),
-        ({"render_mode": "rgb"}, "no 'rgb'; there are ansi, human"),
+        ({"render_mode": "rgb"}, "no 'rgb'; there are ansi, human, svg, rgb_array"),
         ({"components": {"pieces": 10}}, "pieces: no such table; the tables are"),
     ],
 )

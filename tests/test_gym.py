@@ -45,7 +45,7 @@ def play_out(env: SiberiaEnv) -> tuple[list[float], dict[str, Any]]:
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 @pytest.mark.parametrize("seat", [1, None])
 def test_passes_gymnasiums_check(
-    case: GameCase, players: int, seat: int | None, capsys: pytest.CaptureFixture[str]
+    case: GameCase, players: int, seat: int | None, capsys: pytest.CaptureFixture[str], small_pictures: None
 ) -> None:
     env = gymnasium.make(case.gym_id, num_players=players, seat=seat, render_mode="ansi")
     assert isinstance(env.unwrapped, SiberiaEnv)

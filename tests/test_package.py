@@ -43,12 +43,20 @@ CARRIED = (
     "README.md",
     "constraints.txt",
     "docs",
+    "mkdocs.yml",
     "notebooks",
     "pyproject.toml",
     "setup.py",
     "tests",
 )
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "pages")
+
+#: What single files of the environments import from optional extras.
+EXTRAS = {
+    "sb3.py": {*TRAINING, "gymnasium"},
+    "openspiel.py": {"pyspiel"},
+    "pictures.py": {"resvg_py", "PIL", "matplotlib"},
+}
 
 #: Makes imports of the named packages fail as they do where these are not installed.
 BLOCK = """
@@ -87,9 +95,9 @@ def test_the_environments_import_only_what_the_package_brings() -> None:
     assert any(line.startswith("llvmlite") for line in requires("numba") or [])
     files = sorted((ROOT / "siberia_env").rglob("*.py"))
     assert len(files) > 15
-    extras = {"sb3.py": {*TRAINING, "gymnasium"}, "openspiel.py": {"pyspiel"}}
     for file in files:
-        assert imported(file) <= allowed | extras.get(file.name, set()) | {"llvmlite"}, file
+        extra = EXTRAS.get(file.name, set())
+        assert imported(file) <= allowed | extra | {"llvmlite"}, file
 
 
 def test_arrows_point_down_only() -> None:
@@ -213,7 +221,7 @@ def extras() -> dict[str, list[str]]:
     return dict(declared["project"]["optional-dependencies"])
 
 
-@pytest.mark.parametrize("extra", ["train", "bench", "openspiel"])
+@pytest.mark.parametrize("extra", ["train", "bench", "openspiel", "pictures", "videos"])
 @pytest.mark.parametrize("place", [".", "..", "agents"])
 def test_from_a_checkout_the_command_installs_the_checkout_with_the_extra(
     checkout: Path, extra: str, place: str
@@ -237,7 +245,7 @@ def test_pip_says_so_where_an_extra_does_not_exist(checkout: Path) -> None:
     assert "does not provide the extra 'trein'" in pip_would_install(command, checkout)
 
 
-@pytest.mark.parametrize("extra", ["train", "bench", "openspiel"])
+@pytest.mark.parametrize("extra", ["train", "bench", "openspiel", "pictures", "videos"])
 def test_from_an_installed_wheel_the_command_names_the_packages_of_the_extra(
     built: dict[str, Path], tmp_path: Path, extra: str
 ) -> None:
@@ -383,6 +391,12 @@ def test_wheel_and_source_archive_carry_the_license(built: dict[str, Path]) -> N
         extracted = archive.extractfile(name)
         assert extracted is not None
         assert extracted.read() == own
+
+
+def test_the_wheel_carries_the_data_of_the_pictures(built: dict[str, Path]) -> None:
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        for name in ("common/style.json", "card/layout.json", "board/layout.json"):
+            assert wheel.read(f"siberia_env/{name}") == (ROOT / "siberia_env" / name).read_bytes()
 
 
 def test_the_citation_is_of_this_version() -> None:

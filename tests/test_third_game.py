@@ -23,10 +23,10 @@ from pettingzoo.test import api_test, render_test, seed_test
 from siberia_agents.learned import LearnedAgent, load_model
 from siberia_agents.registry import make_agent
 from siberia_agents.search.guided import GuidedAgent
-from siberia_env import vector
+from siberia_env import pictures, vector
 from siberia_env.aec import SiberiaAECEnv
 from siberia_env.core import engine
-from siberia_env.errors import ConfigurationError, IllegalActionError, ModelError, RecordError
+from siberia_env.errors import ConfigurationError, IllegalActionError, ModelError, RecordError, RenderModeError
 from siberia_env.game import GAMES, Game, find_game, game_names, register_game
 from siberia_env.gym import SiberiaEnv
 from siberia_env.position import Position, new_position
@@ -464,6 +464,19 @@ def test_what_a_game_has_no_room_for_is_refused_in_one_line() -> None:
     ):
         with pytest.raises(ConfigurationError, match=f"Lamps has no module for {missing}"):
             ask()
+
+
+def test_a_game_without_pictures_has_the_text_modes_only() -> None:
+    for make in (SiberiaAECEnv, SiberiaEnv):
+        assert make(LAMPS, 3).metadata["render_modes"] == ["ansi", "human"]
+        with pytest.raises(RenderModeError, match=r"no 'rgb_array'; there are ansi, human$"):
+            make(LAMPS, 3, render_mode="rgb_array")
+    position = Position(LAMPS.variant(3), 7)
+    assert position._repr_svg_() is None
+    for draw in (position.picture, lambda: pictures.picture(position.view())):
+        with pytest.raises(ConfigurationError, match="Lamps has no pictures"):
+            draw()
+    assert not pictures.has_pictures(replace(LAMPS, render=""))
 
 
 def test_every_excerpt_in_the_docs_stands_in_the_games_files() -> None:

@@ -129,29 +129,30 @@ def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> st
     ruleset, state, components = variant.rulesets[0], states[index], variant.components
     names = variant.names_in_play(states, index)
     lines = [
-        _title(variant, viewer),
-        *(_drawn_map if _is_drawn(components) else _table_of_areas)(ruleset, state, components, viewer),
+        f"{title(variant)}: {seen_by(viewer)}",
+        *(_drawn_map if is_drawn(components) else _table_of_areas)(ruleset, state, components, viewer),
         *wrapped(f"{MAP_LEGEND} {_workers_legend(ruleset, viewer)}"),
         *_trade(ruleset, state, components, viewer),
         *_panels(ruleset, state, viewer),
         *wrapped(PANEL_LEGEND),
         "",
         *_supplies(ruleset, state, viewer),
-        *wrapped(_end(ruleset, state)),
-        *wrapped(_turn(ruleset, state, components, names, viewer)),
+        *wrapped(end(ruleset, state)),
+        *wrapped(turn(ruleset, state, components, names, viewer)),
     ]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _title(variant: Variant, viewer: int | None) -> str:
+def title(variant: Variant) -> str:
+    """The game and its options."""
     cards = ", with salesman cards" if variant.rules["salesman_cards"] else ""
-    return f"{variant.game.title}, {variant.num_players} players{cards}: {seen_by(viewer)}"
+    return f"{variant.game.title}, {variant.num_players} players{cards}"
 
 
 # ---------------------------------------------------------------- the map
 
 
-def _is_drawn(components: Components) -> bool:
+def is_drawn(components: Components) -> bool:
     """Whether the game uses the drawn map. The order of areas and neighbours doesn't matter."""
     areas = {area: set(adjacent) for area, adjacent in components.areas.items()}
     drawn = {area: set(adjacent) for area, adjacent in DEFAULT_AREAS.items()}
@@ -167,7 +168,7 @@ def _drawn_map(ruleset: Ruleset, state: State, components: Components, viewer: i
     for place, name in [*enumerate(components.areas), (VLADIVOSTOK, START)]:
         row = next(number for number, line in enumerate(DRAWN_MAP.splitlines()) if name in line)
         column = lines[row].index(name)
-        if _is_exhausted(state, place):
+        if is_exhausted(state, place):
             write(row + 1, column, f" {EXHAUSTED} ".center(ROOM, SHADE))
             write(row + 2, column, SHADE * ROOM)
         else:
@@ -182,7 +183,7 @@ def _table_of_areas(ruleset: Ruleset, state: State, components: Components, view
     away = None if viewer is None else _steps_away(ruleset, state, viewer)
     table = [["area", "cubes", "workers", *([] if away is None else ["steps"]), "a step leads to"]]
     for place, name in [*enumerate(names), (VLADIVOSTOK, START)]:
-        cubes = EXHAUSTED if _is_exhausted(state, place) else _cubes(state, place)
+        cubes = EXHAUSTED if is_exhausted(state, place) else _cubes(state, place)
         leads = ", ".join(other for area, other in enumerate(names) if (int(state.steps[place]) >> area) & 1)
         workers = _fitted(_pawns(ruleset, state.workers, place, viewer), WORKERS_WIDTH)
         table.append([name, cubes, workers, *([] if away is None else [away.get(place, "-")]), leads])
@@ -207,7 +208,7 @@ def _steps_away(ruleset: Ruleset, state: State, player: int) -> dict[int, str]:
     return {place: str(steps) for place, steps in found.items()}
 
 
-def _is_exhausted(state: State, place: int) -> bool:
+def is_exhausted(state: State, place: int) -> bool:
     """B22: whether an area has no cube left. Before the setup all areas are empty, but none is exhausted."""
     return place != VLADIVOSTOK and state.phase != SETUP and not (int(state.open) >> place) & 1
 
@@ -286,7 +287,7 @@ def _panels(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
         ["money", *(dollars(state.money[player]) for player in players)],
         ["pawns", *(f"{int(state.pawns[player])} in reserve" for player in players)],
         ["counters", *(f"{int(state.counters[player])} on the panel" for player in players)],
-        ["this round", *(_in_this_round(state, player) for player in players)],
+        ["this round", *(in_this_round(state, player) for player in players)],
     ]
     rules_after = [0, len(table) - 1]
     for action, label in enumerate(ACTIONS):
@@ -296,67 +297,96 @@ def _panels(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
     return boxed(table, [ACTION_WIDTH, *[PLAYER_WIDTH] * ruleset.num_players], rules_after)
 
 
-def _in_this_round(state: State, player: int) -> str:
+def in_this_round(state: State, player: int) -> str:
+    """Whether the player starts the round, and whether it has passed (B13)."""
     told = ["starts"] if player == state.start else []
     if (int(state.passed) >> player) & 1:
         told.append("passed")
     return ", ".join(told)
 
 
-def _shows_new_counters(state: State, player: int, viewer: int | None) -> bool:
+def shows_new_counters(state: State, player: int, viewer: int | None) -> bool:
     """B29: until all have placed, only their owner sees new counters and where they go."""
     return state.phase == PLACE and viewer in (None, player)
 
 
-def _new_counters(state: State, player: int, where: int) -> list[int]:
+def new_counters(state: State, player: int, where: int) -> list[int]:
     """B12: the kinds of the new counters that go to `where`, or, with NOT_PLACED, are not placed yet."""
     return [int(kind) for kind, plan in zip(state.drawn[player], state.plan[player], strict=True) if plan == where]
 
 
+def counters_at(state: State, player: int, action: int, viewer: int | None) -> tuple[list[int], list[int]]:
+    """The kinds of the counters on the spaces of an action, and of the new ones that the viewer sees there (B12)."""
+    lying = [int(kind) for kind in state.panel[player, action] if kind != EMPTY]
+    new: list[int] = []
+    if shows_new_counters(state, player, viewer):
+        for where, action_of in ((AT_PERSON, person_action), (AT_RESOURCE, resource_action)):
+            new += [kind for kind in new_counters(state, player, where) if action_of(kind) == action]
+    return lying, new
+
+
 def _spaces(state: State, player: int, action: int, viewer: int | None) -> str:
     """Show what covers the two spaces of an action."""
-    covers = [SHORT_KINDS[kind] for kind in state.panel[player, action] if kind != EMPTY]
+    lying, new = counters_at(state, player, action, viewer)
+    covers = [SHORT_KINDS[kind] for kind in lying]
     if state.tiles[player, action]:
         covers.append(TILE_MARK)
-    if _shows_new_counters(state, player, viewer):
-        for where, action_of in ((AT_PERSON, person_action), (AT_RESOURCE, resource_action)):
-            covers += [
-                NEW + SHORT_KINDS[kind] for kind in _new_counters(state, player, where) if action_of(kind) == action
-            ]
+    covers += [NEW + SHORT_KINDS[kind] for kind in new]
     covers += [UNCOVERED] * (SPACES - len(covers))
     return "".join(cover.ljust(TOKEN_WIDTH) for cover in covers).rstrip()
 
 
-def _at_research(state: State, player: int, viewer: int | None) -> str:
-    """B15: count the counters at research that are still to be resolved by resource, without their persons."""
+def research_counts(state: State, player: int, viewer: int | None) -> list[int]:
+    """B15: count the counters at research that are still to be resolved by resource, without their persons.
+
+    Managers are the last.
+    """
     counts = [int(count) for count in state.research[player]]
-    if _shows_new_counters(state, player, viewer):
-        for kind in _new_counters(state, player, AT_RESEARCH):
+    if shows_new_counters(state, player, viewer):
+        for kind in new_counters(state, player, AT_RESEARCH):
             counts[kind % NUM_RESOURCES if kind < NUM_KINDS - 1 else NUM_RESOURCES] += 1
+    return counts
+
+
+def _at_research(state: State, player: int, viewer: int | None) -> str:
+    counts = research_counts(state, player, viewer)
     names = (*(SHORT[resource] for resource in RESOURCES), SHORT["manager"])
     return " ".join(
         name if count == 1 else f"{name}{TIMES}{count}" for name, count in zip(names, counts, strict=True) if count
     )
 
 
-def _supplies(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
-    """List the new counters that the viewer sees, the bag and the investment tiles."""
-    lines = []
-    for player in range(ruleset.num_players):
-        left = _new_counters(state, player, NOT_PLACED)
-        if _shows_new_counters(state, player, viewer) and left:
-            lines += wrapped(f"To be placed by {seat_name(player)}: {', '.join(KINDS[kind] for kind in left)}")
+def bag_counts(ruleset: Ruleset, state: State, viewer: int | None) -> tuple[str, list[int]]:
+    """The counters in the bag by kind; with those that others have newly drawn, while the viewer can't tell them apart.
+
+    The words say which of the two it is.
+    """
     unseen = [int(count) for count in state.bag]
     drawn = [player for player in range(ruleset.num_players) if state.phase == PLACE and viewer not in (None, player)]
     for player in drawn:
         for kind in state.drawn[player]:
             unseen[kind] += 1
-    where = "in it, or newly drawn by others" if drawn else "in it"
+    return "in it, or newly drawn by others" if drawn else "in it", unseen
+
+
+def tile_order(state: State, viewer: int | None) -> list[str]:
+    """The actions of the tiles in the stack from the top, which nobody sees but a viewer who sees everything."""
+    size = int(state.tile_stack_size)
+    return [ACTIONS[action] for action in state.tile_stack[:size][::-1]] if viewer is None else []
+
+
+def _supplies(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
+    """List the new counters that the viewer sees, the bag and the investment tiles."""
+    lines = []
+    for player in range(ruleset.num_players):
+        left = new_counters(state, player, NOT_PLACED)
+        if shows_new_counters(state, player, viewer) and left:
+            lines += wrapped(f"To be placed by {seat_name(player)}: {', '.join(KINDS[kind] for kind in left)}")
+    where, unseen = bag_counts(ruleset, state, viewer)
     lines += wrapped(f"Bag, {counted(state.bag_size, 'counter')}; {where}: {inventory(unseen, SHORT_KINDS)}")
     size = int(state.tile_stack_size)
     lines += wrapped(f"Investment tiles face up: {inventory(state.face_up, ACTIONS)}. Stack: {counted(size, 'tile')}.")
-    if viewer is None and size:
-        order = [ACTIONS[action] for action in state.tile_stack[:size][::-1]]
+    if order := tile_order(state, viewer):
         lines += wrapped(f"The stack from the top: {', '.join(order)}")
     return lines
 
@@ -364,7 +394,7 @@ def _supplies(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
 # ---------------------------------------------------------------- the turn and the end
 
 
-def _end(ruleset: Ruleset, state: State) -> str:
+def end(ruleset: Ruleset, state: State) -> str:
     """B24: say how far away the end is."""
     told = (
         f"Exhausted areas: {int(state.exhausted)} of {int(ruleset.areas_to_end)}. "
@@ -374,7 +404,7 @@ def _end(ruleset: Ruleset, state: State) -> str:
     return f"{told} This is the last round." if last and state.phase not in (SETUP, OVER) else told
 
 
-def _turn(ruleset: Ruleset, state: State, components: Components, names: tuple[str, ...], viewer: int | None) -> str:
+def turn(ruleset: Ruleset, state: State, components: Components, names: tuple[str, ...], viewer: int | None) -> str:
     """Say whose decision it is, and what is being decided."""
     if state.phase == OVER:
         scores = [int(state.money[player]) for player in range(ruleset.num_players)]
@@ -389,7 +419,7 @@ def _decision(state: State, components: Components, names: tuple[str, ...], view
         sides = components.exchange_tiles[int(state.sides_chosen)]
         return f"chooses a side, {sides[0]} or {sides[1]}"
     if phase == PLACE:
-        if not _shows_new_counters(state, player, viewer):
+        if not shows_new_counters(state, player, viewer):
             return "places new counters"
         number = int(state.placed)
         return f"places {KINDS[state.drawn[player, number]]}, counter {number + 1} of {COUNTERS_DRAWN}"

@@ -6,6 +6,8 @@ tell apart have the same text. A view without a seat shows everything.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from siberia_env.card.actions import ACTION_NAMES, CARD_ACTIONS
 from siberia_env.card.components import (
     INVESTOR,
@@ -54,19 +56,20 @@ def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> st
     """Return the game in `states[index]` as the seat `viewer` sees it; `None` sees everything."""
     ruleset, state = variant.rulesets[0], states[index]
     lines = [
-        _title(variant, viewer),
+        f"{title(variant)}: {seen_by(viewer)}",
         *_row(ruleset, state, viewer is None),
         *_holdings(ruleset, state, viewer),
         LEGEND,
         "",
         *_cards(ruleset, state, viewer),
-        *wrapped(_turn(ruleset, state)),
+        *wrapped(turn(ruleset, state)),
     ]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _title(variant: Variant, viewer: int | None) -> str:
-    return f"{variant.game.title}, {variant.num_players} players, edition {variant.rules['edition']}: {seen_by(viewer)}"
+def title(variant: Variant) -> str:
+    """The game and its options."""
+    return f"{variant.game.title}, {variant.num_players} players, edition {variant.rules['edition']}"
 
 
 def _row(ruleset: Ruleset, state: State, all_shown: bool) -> list[str]:
@@ -129,28 +132,34 @@ def _cards(ruleset: Ruleset, state: State, viewer: int | None) -> list[str]:
     for player in range(ruleset.num_players):
         if viewer is None or player == viewer:
             lines += wrapped(f"Hand of {seat_name(player)}: {inventory(state.hand[player], KINDS)}")
-    if viewer is not None:
-        known = inventory(state.known[viewer], KINDS)
-        if ruleset.num_players > 2:
-            lines += wrapped(f"Known among the others' hands: {known}")
-        else:
-            other = 1 - viewer
-            exposed = inventory(state.known[other], KINDS)
-            lines += wrapped(f"Known in the hand of {seat_name(other)}: {known}")
-            lines += wrapped(f"Known to {seat_name(other)} in yours: {exposed}")
+    for told, counts in known_cards(ruleset, state, viewer):
+        lines += wrapped(f"{told}: {inventory(counts, KINDS)}")
     lines += wrapped(f"Discard pile, {counted(int(state.discard_size), 'card')}: {inventory(state.discard, KINDS)}")
     stacks = (int(state.action_stack_size), int(state.resource_stack_size))
     lines += wrapped(f"Action stack: {counted(stacks[0], 'card')}. Resource stack: {counted(stacks[1], 'card')}.")
     return lines
 
 
-def _turn(ruleset: Ruleset, state: State) -> str:
+def known_cards(ruleset: Ruleset, state: State, viewer: int | None) -> list[tuple[str, Sequence[int]]]:
+    """C18: the cards in hands that a perfect memory knows of, in words and by kind."""
+    if viewer is None:
+        return []
+    if ruleset.num_players > 2:
+        return [("Known among the others' hands", state.known[viewer])]
+    other = 1 - viewer
+    return [
+        (f"Known in the hand of {seat_name(other)}", state.known[viewer]),
+        (f"Known to {seat_name(other)} in yours", state.known[other]),
+    ]
+
+
+def turn(ruleset: Ruleset, state: State) -> str:
     """Say whose turn it is, what is being decided, and how far away the end is."""
-    turn, most = int(state.turn), int(ruleset.max_turns)
+    finished, most = int(state.turn), int(ruleset.max_turns)
     if state.phase == OVER:
         scores = [int(state.score[player]) for player in range(ruleset.num_players)]
-        return game_over(turn, "turn", scores, bool(state.hit_limit))
-    told = f"Turn {turn + 1} of at most {most}: {seat_name(int(state.player))} {_decision(state)}."
+        return game_over(finished, "turn", scores, bool(state.hit_limit))
+    told = f"Turn {finished + 1} of at most {most}: {seat_name(int(state.player))} {_decision(state)}."
     if state.turns_to_end > 0:
         told += f" The end is in sight: {counted(int(state.turns_to_end), 'turn')} to go, this one included."
     return told
