@@ -6,7 +6,7 @@ GAME ?= card
 TRAINERS ?= .venv-trainers
 BIN = $(VENV)/bin
 
-.PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types docs bench clean
+.PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types tables site docs notebooks bench clean
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
@@ -19,7 +19,8 @@ help:
 	@echo "make dist-check  build wheel and source archive into dist/, and test both in an empty environment"
 	@echo "make check       tests, format, lint, strict types, docs in step with the code"
 	@echo "make bench       the speed table, beside other libraries"
-	@echo "make docs        write the generated tables of the docs anew"
+	@echo "make docs        write the generated tables and pictures of the docs anew, and build the site in site/"
+	@echo "make notebooks   run the notebooks and keep their outputs"
 	@echo "make format      format the code"
 	@echo "make clean       remove the virtual environments"
 	@echo "make demo and make bench are about the card game; with GAME=board about the board game"
@@ -66,7 +67,7 @@ $(TRAINERS)/.ready: pyproject.toml docs/examples/constraints.txt
 	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint docs/examples/constraints.txt --editable '.[trainers]'
 	@touch $@
 
-check: setup lint types test
+check: setup lint types site test
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -81,8 +82,17 @@ format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: setup
+tables: setup
 	$(BIN)/python docs/write_tables.py
+	$(BIN)/python docs/write_pictures.py
+
+site: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+docs: tables site
+
+notebooks: setup
+	$(BIN)/python docs/run_notebooks.py
 
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
