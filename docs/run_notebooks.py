@@ -36,8 +36,14 @@ def run(path: Path) -> None:
 
 
 def main(names: Sequence[str]) -> int:
-    """Run the notebooks `names`, or all."""
-    for path in [NOTEBOOKS / name for name in names] or sorted(NOTEBOOKS.glob("*.ipynb")):
+    """Run the notebooks `names`, or all; return the exit status."""
+    paths = [NOTEBOOKS / name for name in names] or sorted(NOTEBOOKS.glob("*.ipynb"))
+    for path in paths:
+        if not path.is_file():
+            there = ", ".join(known.name for known in sorted(NOTEBOOKS.glob("*.ipynb")))
+            print(f"no notebook {path.name!r}; there are {there}", file=sys.stderr)
+            return 2
+    for path in paths:
         print(path.name, flush=True)
         run(path)
     return 0
