@@ -176,13 +176,15 @@ def _drawn_map(drawing: Drawing, table: Mapping[str, Any]) -> None:
     drawing.path(layout["lake"], closed=True, fill="water", stroke="wave", stroke_width=2, stroke_linejoin="round")
     _start(drawing, table["start"], layout["start"]["at"], layout["start"]["size"])
     for area in table["start"]["arrows"]:
-        drawing.arrow(*layout["arrows"][area], "ink")
+        tail, tip = layout["arrows"][area]
+        drawing.arrow(tail, tip, "ink")
 
 
 def _ring_of_areas(drawing: Drawing, table: Mapping[str, Any]) -> None:
     """A map of somebody's own: its areas in a ring that begins with Vladivostok; lines bend into the ring."""
     layout = LAYOUT["map"]["other"]
-    places, names = layout["places"], [None, *(area["name"] for area in table["areas"])]
+    places = layout["places"]
+    names: list[str | None] = [None, *(area["name"] for area in table["areas"])]
     at = {name: places[number * len(places) // len(names)] for number, name in enumerate(names)}
     middle = [side / 2 for side in LAYOUT["map"]["size"]]
 
@@ -191,12 +193,9 @@ def _ring_of_areas(drawing: Drawing, table: Mapping[str, Any]) -> None:
         pull = layout["bend"]
         control = [(1 - pull) * (a + b) / 2 + pull * c for a, b, c in zip(start, stop, middle, strict=True)]
         steps = [step / 16 for step in range(17)]
-        return [
-            tuple(
-                (1 - t) ** 2 * a + 2 * t * (1 - t) * c + t * t * b for a, c, b in zip(start, control, stop, strict=True)
-            )
-            for t in steps
-        ]  # type: ignore[misc]
+        weights = [((1 - t) ** 2, 2 * t * (1 - t), t * t) for t in steps]
+        (x1, y1), (x2, y2), (x3, y3) = start, control, stop
+        return [(a * x1 + b * x2 + c * x3, a * y1 + b * y2 + c * y3) for a, b, c in weights]
 
     for number, area in enumerate(table["areas"]):
         for other in area["adjacent"]:
@@ -211,7 +210,7 @@ def _ring_of_areas(drawing: Drawing, table: Mapping[str, Any]) -> None:
             if abs(x - at[area][0]) <= wide / 2 + 3 and abs(y - at[area][1]) <= high / 2 + 3
         )
         drawing.path(line[:outside], stroke="ink", stroke_width=5, fill="none")
-        drawing.arrow(*line[outside - 2 : outside], "ink")
+        drawing.arrow(line[outside - 2], line[outside - 1], "ink")
     for area in table["areas"]:
         x, y = at[area["name"]]
         with drawing.group("area", area["name"]):
@@ -275,7 +274,8 @@ def _trade(drawing: Drawing, table: Mapping[str, Any]) -> None:
                 _row_of_pawns(drawing, exchange["salesmen"], x, top, tile["pawn"], tile["pawn_pitch"])
             y += tile["height"] + tile["gap"]
         y += layout["row"] - 10
-        rows = [("In reserve", [str(cubes) for cubes in table["reserve"]], None)]
+        rows: list[tuple[str, list[str], list[int | None] | None]] = []
+        rows.append(("In reserve", [str(cubes) for cubes in table["reserve"]], None))
         if cards := table["salesman_cards"]:
             rows.append(
                 ("Salesman card", [dollars(card["price"]) for card in cards], [card["owner"] for card in cards])
