@@ -32,7 +32,21 @@ PAGES = {
 PACKAGES = {"siberia_env": "siberia_env", "siberia_agents": "agents", "siberia_experiments": "experiments"}
 
 #: Modules without a use of their own for readers of the reference.
-INSIDE = ("entry", "cli", "commands", "console", "faults", "installation", "files", "py")
+INSIDE = (
+    "arguments",
+    "cli",
+    "commands",
+    "console",
+    "entry",
+    "faults",
+    "files",
+    "handbook",
+    "installation",
+    "options",
+    "report",
+    "seeds",
+    "spelling",
+)
 
 #: The files in docs/ that are pages or stand in pages.
 SHOWN = (".md", ".svg", ".png")
