@@ -6,7 +6,10 @@ GAME ?= card
 TRAINERS ?= .venv-trainers
 BIN = $(VENV)/bin
 
+RAY_VENV ?= .venv-ray
+
 .PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types tables site docs notebooks bench clean
+.PHONY: rllib-setup rllib-test rllib-demo rllib-throughput
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
@@ -17,6 +20,7 @@ help:
 	@echo "make examples    train with stable-baselines3, PyTorch, TorchRL and Tianshou: each must beat an agent (minutes)"
 	@echo "make data-check  read tables with pandas, Polars and datasets, and learn from one until it beats greedy"
 	@echo "make dist-check  build wheel and source archive into dist/, and test both in an empty environment"
+	@echo "make rllib-demo  train both games with RLlib on a local Ray cluster of two machines, and kill a worker on the way"
 	@echo "make check       tests, format, lint, strict types, docs in step with the code"
 	@echo "make bench       the speed table, beside other libraries"
 	@echo "make docs        write the generated tables and pictures of the docs anew, and build the site in site/"
@@ -98,5 +102,21 @@ bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/siberia bench $(GAME)
 
+rllib-setup: $(RAY_VENV)/.ready
+
+$(RAY_VENV)/.ready: pyproject.toml constraints-ray.txt
+	$(PYTHON) -m venv $(RAY_VENV)
+	$(RAY_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-ray.txt --editable '.[ray]' pytest hypothesis
+	@touch $@
+
+rllib-test: rllib-setup
+	$(RAY_VENV)/bin/python -m pytest tests/on_ray.py
+
+rllib-demo: rllib-test
+	$(RAY_VENV)/bin/python -m siberia_experiments.rllib.demo
+
+rllib-throughput: rllib-setup
+	$(RAY_VENV)/bin/python -m siberia_experiments.rllib.throughput $(GAME) --workers 1,2
+
 clean:
-	rm -rf $(VENV) $(TRAINERS)
+	rm -rf $(VENV) $(TRAINERS) $(RAY_VENV)

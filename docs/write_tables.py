@@ -39,6 +39,7 @@ from siberia_env.game import CONTRACT, GAMES, MAX_PLAYERS, OPTIONAL, Block, Game
 from siberia_env.view import View
 from siberia_experiments.commands import LIST_SIGN
 from siberia_experiments.data.decisions import COLUMNS as DATA_COLUMNS
+from siberia_experiments.rllib import options as rllib
 from siberia_experiments.training.league import Mix
 from siberia_experiments.training.ppo import Settings
 from siberia_experiments.training.run import GAME_SETTINGS
@@ -360,12 +361,12 @@ def attributes(described: type) -> str:
     return table(("attribute", "what it holds"), ((code(name), told) for name, told in _attributes(described).items()))
 
 
-def train_settings() -> str:
-    """The settings of the trainer, with the games' values."""
-    meanings = _attributes(Settings)
+def settings_table(described: type[Any], by_game: Mapping[str, Any]) -> str:
+    """The settings of a trainer, with the games' values."""
+    meanings = _attributes(described)
     rows = []
-    for setting in fields(Settings):
-        values = [getattr(GAME_SETTINGS[game], setting.name) for game in GAMES]
+    for setting in fields(described):
+        values = [getattr(by_game[game], setting.name) for game in GAMES]
         told = [LIST_SIGN.join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values]
         rows.append((code(setting.name), *map(code, told), meanings[setting.name]))
     return table(("setting", *(f"{game} game" for game in GAMES), "what it is"), rows)
@@ -498,7 +499,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "agent options": agent_options,
     "levels": levels,
     "shipped models": shipped_models,
-    "train settings": train_settings,
+    "train settings": partial(settings_table, Settings, GAME_SETTINGS),
+    "rllib settings": partial(settings_table, rllib.Settings, rllib.GAME_SETTINGS),
     "train mix": train_mix,
     **{
         f"tournament {path.stem.replace('_', ' ')}": partial(tournament, path)

@@ -1,4 +1,4 @@
-"""The command line: `siberia train|evaluate|exploit|tune|tournament|play|record|replay|bench|demo|agents|rules`."""
+"""The command line: `siberia train|rllib|evaluate|exploit|tune|tournament|play|record|replay|bench|demo|...`."""
 
 from __future__ import annotations
 
@@ -194,6 +194,110 @@ def train(
         raise typer.Exit(INTERRUPTED) from None
     for line in next_lines(training):
         say(line)
+
+
+@app.command()
+@refusing_bad_input
+def rllib(
+    context: typer.Context,
+    game: GameName,
+    ray: Annotated[
+        str,
+        typer.Option(
+            "--ray",
+            metavar="ADDRESS",
+            help="Ray cluster: HOST:PORT of its head, auto for this machine's cluster, or local to start Ray here.",
+        ),
+    ] = "local",
+    workers: Annotated[int, typer.Option(help="Number of actors that play, each on one processor.")] = 2,
+    games: Annotated[int, typer.Option(help="Number of games that each worker plays at the same time.")] = 256,
+    learners: Annotated[
+        int, typer.Option(help="Number of actors that learn; with 0 the process of this command learns.")
+    ] = 0,
+    gpus: Annotated[float, typer.Option(help="Graphics processors for each learner.")] = 0.0,
+    players: Annotated[
+        str,
+        typer.Option(metavar="P,...", help="Number of players, 2 to 4; one policy learns all numbers that you name."),
+    ] = "2",
+    rules: Rules = "",
+    components: ComponentFile = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="Training time in minutes; 30 if --decisions isn't given.")
+    ] = None,
+    decisions: Annotated[
+        int | None, typer.Option(help="Number of decisions to train for, in place of --minutes.")
+    ] = None,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/rllib"),
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after a stop or kill.")] = False,
+    settings: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help="Settings of the algorithm, such as rollout=16384,learning_rate=0.0005,network=512/512 "
+            "(see docs/ray.md).",
+        ),
+    ] = "",
+) -> None:
+    """Train a policy by self-play with RLlib on a Ray cluster (needs the extra `ray`).
+
+    [bold]Examples[/bold]
+
+    siberia rllib card --workers 2 --minutes 10 --out runs/here   [dim](on this machine alone)[/dim]
+
+    siberia rllib board --ray auto --workers 32 --learners 1 --gpus 1 --minutes 120 --out runs/cluster
+
+    siberia rllib board --ray auto --workers 48 --minutes 240 --out runs/cluster --resume
+    """
+    from siberia_experiments.console import console
+    from siberia_experiments.rllib.options import Options, game_settings, stored_options
+    from siberia_experiments.rllib.show import next_lines, told
+
+    held = ExitStack()
+    given = {name for name in context.params if was_given(context, name)}
+    budget: dict[str, Any] = {"minutes": minutes, "decisions": decisions}
+    if resume:
+        for name in sorted(given & {"players", "rules", "components", "seed", "settings"}):
+            raise ConfigurationError(f"--{name}: a resumed run keeps its own; leave the option out")
+        changes = budget if given & set(budget) else {}
+        changes |= {name: context.params[name] for name in ("workers", "games", "learners", "gpus") if name in given}
+        stored = stored_options(out)  # nothing is started for a run that isn't there
+        workers, learners = changes.get("workers", stored.workers), changes.get("learners", stored.learners)
+    else:
+        if minutes is None and decisions is None:
+            budget["minutes"] = 30.0
+        options = Options(
+            game,
+            read_counts(players),
+            read_game_rules(game, rules),
+            read_tables(game, components),
+            seed,
+            workers=workers,
+            games=games,
+            learners=learners,
+            gpus=gpus,
+            settings=read_fields("--settings", settings, game_settings(game)),
+            **budget,
+        )
+        options.check()
+    from siberia_experiments.ray_cluster import joined
+    from siberia_experiments.rllib.run import Training
+
+    with held:
+        found = held.enter_context(joined(ray, workers + learners))
+        if out.is_dir():
+            held.enter_context(only_trainer(out))
+        training = Training.resume(out, game, **changes) if resume else Training(options, out)
+        held.callback(training.close)
+        say(f"{len(found)} machine{'s' if len(found) > 1 else ''}, {training.options.workers} workers")
+        try:
+            for progress in training.run():
+                console.print(told(progress), markup=False, highlight=False, soft_wrap=True)
+        except KeyboardInterrupt:
+            say("stopped; --resume goes on from the last checkpoint, if there is one")
+            raise typer.Exit(INTERRUPTED) from None
+        for line in next_lines(training.options, out):
+            say(line)
 
 
 @app.command()
@@ -436,6 +540,15 @@ def tournament(
         bool, typer.Option("--fresh", help="Start over: throw away the tournament that is in --out.")
     ] = False,
     as_json: AsJson = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="ADDRESS",
+            help="Ray cluster that plays the games: HOST:PORT, auto, or local. --jobs is then the number of its "
+            "processors to use, by default all (needs the extra `ray`; see docs/ray.md).",
+        ),
+    ] = None,
 ) -> None:
     """Rank agents. Every line-up plays in every seat order, on common deals.
 
@@ -448,6 +561,8 @@ def tournament(
     siberia tournament board --agents greedy,random --rules sides=random,salesman_cards=true --jobs 2
 
     siberia tournament card --agents learned:runs/mine/model.npz,greedy,random --players 4 --move-seconds 5
+
+    siberia tournament card --agents learned,search:1000 --ray auto   [dim](on a Ray cluster)[/dim]
     """
     from siberia_experiments.console import console, stdout_kept
     from siberia_experiments.report import as_text
@@ -461,7 +576,7 @@ def tournament(
     title = f"{variant.game.title}, {players} players, {planned.schedule.games} games"
     with stdout_kept(as_json):
         try:
-            outcome = planned.run(processors() if jobs is None else jobs, fresh=fresh)
+            outcome = planned.run(processors() if jobs is None and ray is None else jobs, fresh=fresh, cluster=ray)
         except KeyboardInterrupt:
             again = "the same command without --fresh" if fresh else "the same command"
             say(f"stopped; {folder} has every game that was finished: {again} goes on")

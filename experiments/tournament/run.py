@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, permutations
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -83,6 +84,22 @@ class Schedule:
         line_up = bisect_right(self._starts, rest) - 1
         order = self._orders[line_up][rest - self._starts[line_up]]
         return Task(game, rounds * len(self._orders) + line_up, order)
+
+
+class Playing(Protocol):
+    """Processes that play games, here (`pool.Workers`) or on a cluster (`ray_pool.RayWorkers`)."""
+
+    def __enter__(self) -> Playing: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
+
+    def play(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        """Play games at the same time, and yield each result as it comes."""
+
+    def close(self) -> None:
+        """End every process."""
 
 
 @dataclass(frozen=True)
@@ -178,24 +195,31 @@ class Tournament:
         plain: dict[str, Any] = json.loads(json.dumps(settings))
         return plain
 
-    def run(self, jobs: int = 1, resamples: int = RESAMPLES, fresh: bool = False) -> Outcome:
+    def run(
+        self, jobs: int | None = 1, resamples: int = RESAMPLES, fresh: bool = False, cluster: str | None = None
+    ) -> Outcome:
         """Play all games that are not in the folder yet, in `jobs` processes, and write the summary.
 
-        With `fresh`, a tournament that is in the folder is thrown away first, once the agents can be started.
+        Args:
+            jobs: number of processes. None takes all processors of the cluster, and one process without a cluster.
+            resamples: resamples for the intervals of the ratings.
+            fresh: throw away a tournament that is in the folder, once the agents can be started.
+            cluster: address of a Ray cluster that plays the games (`siberia_experiments.ray_cluster`).
 
         Raises:
-            ConfigurationError: an agent can't be made or started, or the folder can't be used.
+            ConfigurationError: an agent can't be made or started, the folder can't be used, or there is no such
+                cluster.
         """
-        if jobs < 1:
+        if jobs is not None and jobs < 1:
             raise ConfigurationError(f"jobs: {jobs}; at least 1")
-        if jobs > MOST_JOBS:
+        if jobs is not None and jobs > MOST_JOBS:
             raise ConfigurationError(f"jobs: {jobs}; at most {MOST_JOBS}")
         digests = self.digests()  # taken before any process makes the agents from their files
         if (self.folder / SETTINGS).exists() and not fresh:
             ledger = self._ledger(digests)
             try:
                 if ledger.changes or len(ledger.results) < self.schedule.games:
-                    with Workers(self.setting, jobs) as workers:  # first, since a changed agent may not start
+                    with self._workers(jobs, cluster, digests) as workers:  # first, since a changed agent may not start
                         if ledger.grows:
                             ledger.grow()
                         self._drop_changed(ledger)
@@ -203,7 +227,7 @@ class Tournament:
                 return self._sum_up(ledger, resamples)
             finally:
                 ledger.close()
-        with Workers(self.setting, jobs) as workers:  # first, so that agents that can't start leave no files
+        with self._workers(jobs, cluster, digests) as workers:  # first, so that agents that can't start leave no files
             ledger = self._ledger(digests, fresh)
             try:
                 self._play(ledger, workers, digests)
@@ -211,6 +235,13 @@ class Tournament:
                 return self._sum_up(ledger, resamples)
             finally:
                 ledger.close()
+
+    def _workers(self, jobs: int | None, cluster: str | None, digests: Mapping[str, Digests]) -> Playing:
+        if cluster is None:
+            return Workers(self.setting, jobs or 1)
+        from siberia_experiments.tournament.ray_pool import RayWorkers  # needs an extra
+
+        return RayWorkers(self.setting, cluster, jobs, digests)
 
     def digests(self) -> dict[str, Digests]:
         """Digest the files that the agents play from, as they are now.
@@ -232,7 +263,7 @@ class Tournament:
                 told = f"{spec}: {', '.join(changes[spec])} changed since its games were played; playing {count} anew"
                 console.print(told, markup=False, highlight=False, soft_wrap=True)
 
-    def _play(self, ledger: Ledger, workers: Workers, digests: Mapping[str, Digests]) -> None:
+    def _play(self, ledger: Ledger, workers: Playing, digests: Mapping[str, Digests]) -> None:
         missing = [game for game in range(self.schedule.games) if game not in ledger.results]
         told: set[int] = set()
         with counting("games", self.schedule.games) as bar:

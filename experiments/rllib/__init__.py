@@ -1,0 +1,1 @@
+"""Self-play on a Ray cluster with RLlib (needs the extra `ray`)."""
