@@ -23,8 +23,7 @@ from siberia_experiments.evaluate import line_up
 from siberia_experiments.match import play_deals
 from tests.processes import ROOT, import_path
 
-GAMES_TO_LEARN_FROM = {"card": 800, "board": 400}
-PASSES, GAMES_TO_MEASURE = 10, 2000
+GAMES_TO_LEARN_FROM, PASSES, GAMES_TO_MEASURE = 800, 10, 2000
 
 
 def check_readers(path: Path) -> None:
@@ -56,7 +55,7 @@ def check_readers(path: Path) -> None:
 def check_learning(game: str, folder: Path) -> None:
     """Learn from `heuristic` by the example of the docs, and let the policy play."""
     table, model = folder / f"{game}.parquet", folder / f"{game}.npz"
-    line = ["record", game, "--agents", "heuristic", "--games", str(GAMES_TO_LEARN_FROM[game]), "--seed", "1"]
+    line = ["record", game, "--agents", "heuristic", "--games", str(GAMES_TO_LEARN_FROM), "--seed", "1"]
     started = time.monotonic()
     assert siberia([*line, "--out", str(table)]) == 0
     print(f"{game}: written in {time.monotonic() - started:.0f} s, {table.stat().st_size / 1e6:.1f} MB")
@@ -76,7 +75,7 @@ def check_learning(game: str, folder: Path) -> None:
 
 
 def main(parts: Sequence[str]) -> None:
-    """Check `readers`, and the learning of each game named, in a folder that is removed at the end."""
+    """Check the `readers` or the `learning`, as `parts` say, in a folder that is removed at the end."""
     folder = Path(tempfile.mkdtemp())
     try:
         for game in GAMES if "readers" in parts else ():
@@ -84,12 +83,11 @@ def main(parts: Sequence[str]) -> None:
             line = ["record", game, "--players", "3", "--agents", "search:20,greedy,random", "--games", "5"]
             assert siberia([*line, "--out", str(path)]) == 0
             check_readers(path)
-        for game in GAMES:
-            if game in parts:
-                check_learning(game, folder)
+        if "learning" in parts:
+            check_learning("card", folder)
     finally:
         shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["readers", *GAMES])
+    main(sys.argv[1:] or ["readers", "learning"])
