@@ -4,9 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 GAME ?= card
 TRAINERS ?= .venv-trainers
-BIN = $(VENV)/bin
-
 RAY_VENV ?= .venv-ray
+BIN = $(VENV)/bin
 
 .PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types tables site docs notebooks bench clean
 .PHONY: rllib-setup rllib-test rllib-demo rllib-throughput
