@@ -353,7 +353,10 @@ def test_a_minari_data_set_gives_its_environment_back(folder: Path) -> None:
     import minari
 
     assert (
-        command("record board --players 3 --agents greedy,random --rules max_rounds=2 --format minari --out a-v1") == 0
+        command(
+            "record board --players 3 --agents greedy,heuristic,random --rules max_rounds=2 --format minari --out a-v1"
+        )
+        == 0
     )
     data = minari.load_dataset("a-v1")
     env = data.recover_environment()
