@@ -41,6 +41,7 @@ CARRIED = (
     "MANIFEST.in",
     "Makefile",
     "README.md",
+    "constraints-ray.txt",
     "constraints.txt",
     "docs",
     "mkdocs.yml",
@@ -292,7 +293,7 @@ def test_the_source_archive_holds_the_whole_project(built: dict[str, Path], chec
 def test_every_folder_and_file_of_the_project_is_carried() -> None:
     """A new one at the top has to be named in MANIFEST.in, and above."""
     ours = {*PACKAGES.values(), *CARRIED}
-    made = {"PKG-INFO", "setup.cfg", "build", "dist", "runs", "typings", "environment"}
+    made = {"PKG-INFO", "setup.cfg", "build", "dist", "runs", "site", "typings", "environment"}
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".") or path.name in CARRIED}
     assert {name for name in found - ours - made if not name.endswith((".egg-info", "__pycache__"))} == set()
 
