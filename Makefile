@@ -89,8 +89,9 @@ tables: setup
 	$(BIN)/python docs/write_tables.py
 	$(BIN)/python docs/write_pictures.py
 
+# With --quiet, --strict would not see the warnings that it is to refuse.
 site: setup
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 docs: tables site
 

@@ -71,6 +71,8 @@ def modules() -> dict[str, Path]:
 
 def page_of(file: Path) -> str | None:
     """The page (its path in the site, as Markdown) that a file of the project becomes; None if it becomes none."""
+    if not file.is_file():
+        return None
     name = file.relative_to(ROOT).as_posix()
     if name in PAGES:
         return PAGES[name]
@@ -81,7 +83,7 @@ def page_of(file: Path) -> str | None:
         return name.removeprefix("docs/")
     if file.parent == ROOT / "notebooks":
         return name
-    return f"files/{name}.md" if file.is_file() else None
+    return f"files/{name}.md"
 
 
 def _target(found: re.Match[str], file: Path) -> Path | None:

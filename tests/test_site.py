@@ -58,7 +58,7 @@ def test_a_link_to_a_file_without_a_page_of_its_own_leads_to_the_file_as_text() 
     assert linked("[make](../Makefile)", ROOT / "docs" / "train.md") == "[make](files/Makefile.md)"
 
 
-@pytest.mark.parametrize("target", ["nowhere.py", "../../outside.md", "images"])
+@pytest.mark.parametrize("target", ["nowhere.py", "nowhere.md", "../../outside.md", "images"])
 def test_a_link_that_leads_nowhere_is_refused(target: str) -> None:
     with pytest.raises(ValueError, match=rf"train.md: the site has no page for {target}$"):
         linked(f"[x]({target})", ROOT / "docs" / "train.md")
