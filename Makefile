@@ -3,7 +3,6 @@
 PYTHON ?= python3
 VENV ?= .venv
 GAME ?= card
-TRAINERS ?= .venv-trainers
 RAY_VENV ?= .venv-ray
 BIN = $(VENV)/bin
 
@@ -16,7 +15,7 @@ help:
 	@echo "make soak        10^9 random decisions of both games, each checked in compiled code"
 	@echo "make mutants     break every rule on purpose and show which changes no test notices (most of an hour)"
 	@echo "make attack      damage files and caches, play agents that mean harm, close streams: some minutes"
-	@echo "make examples    train with stable-baselines3, PyTorch, TorchRL and Tianshou: each must beat an agent (minutes)"
+	@echo "make examples    train with stable-baselines3, PyTorch and TorchRL: each must beat an agent (some minutes)"
 	@echo "make data-check  read tables with pandas, Polars and datasets, and learn from one until it beats greedy"
 	@echo "make dist-check  build wheel and source archive into dist/, and test both in an empty environment"
 	@echo "make rllib-demo  train both games with RLlib on a local Ray cluster of two machines, and kill a worker on the way"
@@ -60,15 +59,9 @@ data-check: setup
 dist-check: setup
 	$(BIN)/python -m tests.dist_check $(TESTS)
 
-examples: setup $(TRAINERS)/.ready
-	$(BIN)/python -m tests.examples sb3_opponents sb3_self_play plain_torch
-	$(TRAINERS)/bin/python -m tests.examples torchrl_ppo tianshou_dqn
-
-# TorchRL and Tianshou have an environment of their own: their pins differ.
-$(TRAINERS)/.ready: pyproject.toml docs/examples/constraints.txt
-	$(PYTHON) -m venv $(TRAINERS)
-	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint docs/examples/constraints.txt --editable '.[trainers]'
-	@touch $@
+examples: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[trainers]'
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.examples
 
 check: setup lint types site test
 
@@ -119,4 +112,4 @@ rllib-throughput: rllib-setup
 	$(RAY_VENV)/bin/python -m siberia_experiments.rllib.throughput $(GAME) --workers 1,2
 
 clean:
-	rm -rf $(VENV) $(TRAINERS) $(RAY_VENV)
+	rm -rf $(VENV) $(RAY_VENV)

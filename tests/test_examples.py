@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import runpy
+import re
 import sys
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests import examples
 from tests.examples import EXAMPLES, Example
 from tests.processes import ROOT
 
-SMALL = 256 * 32  #: decisions of one rollout
+SMALL = 2048  #: decisions, at least one rollout of eight games
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -23,14 +23,12 @@ def test_an_example_has_less_than_thirty_lines(example: Example) -> None:
     assert len(example.script.read_text(encoding="utf-8").splitlines()) < 30
 
 
-def test_every_example_is_run_and_listed() -> None:
+def test_every_example_is_listed_with_what_it_has_to_beat() -> None:
     assert all(example.script.is_file() for example in EXAMPLES)
     page = (ROOT / "docs" / "train.md").read_text(encoding="utf-8")
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for example in EXAMPLES:
         link = f"[{example.name}.py](examples/{example.name}.py)"
         assert f"| {link} | {example.what} | {example.decisions:,} | `{example.opponent}` |" in page
-        assert f" {example.name}" in makefile
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,8 @@ def test_an_example_trains_and_saves_an_agent(
 ) -> None:
     model = tmp_path / f"model{example.suffix}"
     monkeypatch.setattr(sys, "argv", [str(example.script), str(SMALL), str(model)])
-    runpy.run_path(str(example.script), run_name="__main__")
+    fewer_games = re.sub(r"\b(n_envs|num_envs)=\d+", r"\1=8", example.script.read_text(encoding="utf-8"))
+    exec(compile(fewer_games, example.script, "exec"), {"__name__": "__main__"})
     agent = make_agent(f"learned:{model}")
     agent.start(find_game("card").variant(2))
     assert examples.win_rate(model, example.opponent, 4).low < 1

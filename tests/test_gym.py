@@ -292,7 +292,7 @@ def test_C17_B24_the_limit_is_a_termination(case: GameCase) -> None:
         ({"opponents": [None, None]}, "opponents: 2 for 1 other seats; give a list with one for each"),
         ({"opponents": 3}, "opponents: 3 is not the name of an agent, an agent .*, a function .*, or None"),
         ({"opponents": GreedyAgent}, r"opponents: GreedyAgent is a class; give an object of it"),
-        ({"opponents": ["gredy"]}, "no agent 'gredy'; the agents are random, greedy, heuristic"),
+        ({"opponents": ["gredy"]}, r"no agent 'gredy' .*; the agents are random, greedy, heuristic"),
         ({"opponents": "guided:x"}, "search budget: 'x'"),
         ({"opponents": "learned:none.npz"}, "there is no file none.npz"),
         ({"opponents": "no_such_module:Agent"}, "there is no module 'no_such_module'"),

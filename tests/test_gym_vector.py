@@ -163,7 +163,7 @@ def test_render_shows_each_row_as_the_learner_sees_it(case: GameCase) -> None:
         ({"num_envs": 2.0}, "num_envs: 2.0"),
         ({"num_players": 5}, "num_players: 5"),
         ({"seat": 2}, "seat: 2"),
-        ({"opponents": "gredy"}, "no agent 'gredy'; the agents are"),
+        ({"opponents": "gredy"}, r"no agent 'gredy' .*; the agents are"),
         ({"opponents": ["greedy", "greedy"]}, "opponents: 2 for 1 other seats"),
         ({"reward": "money"}, "reward: "),
         ({"autoreset_mode": "Later"}, "autoreset_mode: 'Later' is none of 'NextStep', 'SameStep', 'Disabled'"),

@@ -8,13 +8,13 @@ from torch import nn
 
 from siberia_experiments.training.export import save_policy
 
-games = gymnasium.make_vec("siberia_env:siberia/Card-v0", num_envs=256, reward="margin", autoreset_mode="SameStep")
+games = gymnasium.make_vec("siberia_env:siberia/Card-v0", num_envs=64, reward="margin", autoreset_mode="SameStep")
 inputs, actions = games.single_observation_space["observation"].shape[0], int(games.single_action_space.n)
 policy, value = (nn.Sequential(nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, size)) for size in (actions, 1))
 optimizer, seen = torch.optim.Adam([*policy.parameters(), *value.parameters()], 2e-3), games.reset(seed=1)[0]
-for _ in range(int(sys.argv[1]) // (256 * 32)):
+for _ in range(int(sys.argv[1]) // (64 * 16)):
     steps, losses = [], []
-    for _ in range(32):
+    for _ in range(16):
         observation, mask = torch.from_numpy(seen["observation"]), torch.from_numpy(seen["action_mask"])
         choice = torch.distributions.Categorical(logits=policy(observation).masked_fill(mask == 0, -1e9))
         seen, reward, over, _, _ = games.step((action := choice.sample()).numpy())

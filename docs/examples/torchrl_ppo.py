@@ -1,4 +1,4 @@
-"""PPO of TorchRL over a batch of games: python docs/examples/torchrl_ppo.py 400000 model.npz"""
+"""PPO of TorchRL over a batch of games: python docs/examples/torchrl_ppo.py 102400 model.npz"""
 
 import sys
 
@@ -12,7 +12,7 @@ from torchrl.objectives import ClipPPOLoss, value
 
 from siberia_experiments.training.export import save_policy
 
-games = gymnasium.make_vec("siberia_env:siberia/Card-v0", num_envs=64, reward="margin", autoreset_mode="SameStep")
+games = gymnasium.make_vec("siberia_env:siberia/Card-v0", num_envs=64, reward="margin", autoreset_mode="Disabled")
 inputs, actions = games.single_observation_space["observation"].shape[0], int(games.single_action_space.n)
 policy, values = (MLP(inputs, size, num_cells=[128], activation_class=torch.nn.ReLU) for size in (actions, 1))
 legal = TensorDictModule(lambda mask: mask > 0, ["action_mask"], ["mask"])
