@@ -457,6 +457,44 @@ def tournament(path: Path) -> str:
     return table(header, rows)
 
 
+def openspiel_parameters() -> str:
+    """The parameters of both games in OpenSpiel, with their defaults."""
+    from siberia_env.openspiel import PREFIX, parameters
+
+    rows = [
+        (code(PREFIX + game.name), code(name), code(default) if default != "" else "none")
+        for game in (CARD, BOARD)
+        for name, default in parameters(game).items()
+    ]
+    return table(("game", "parameter", "default"), rows)
+
+
+def solved(name: str) -> Any:
+    """A part of the report that `python -m siberia_experiments.solve` wrote."""
+    return json.loads((DOCS / "results" / "solved.json").read_text(encoding="utf-8"))[name]
+
+
+def solved_game() -> str:
+    """The size of the small game, and how its exploitability fell."""
+    size = f"The tree has {solved('nodes')} nodes and {solved('information_states')} information states.\n\n"
+    rows = [(iteration, f"{100 * gain:.4f}") for iteration, gain in solved("exploitability")]
+    return size + table(("iterations of CFR+", "exploitability, points"), rows)
+
+
+def solved_victims() -> str:
+    """What a best response gains against each agent in the small game, and what `siberia exploit` found."""
+    rows = [
+        (
+            code(name),
+            f"{100 * told['exact']:.2f}",
+            f"{100 * told['found']:.2f}",
+            f"{100 * told['low']:.2f} - {100 * told['high']:.2f}",
+        )
+        for name, told in solved("victims").items()
+    ]
+    return table(("agent", "exact gain", "found by `siberia exploit`", "95%"), rows)
+
+
 #: The generated parts by the name in their marker.
 def data_columns() -> str:
     """The columns of a table of decisions."""
@@ -502,6 +540,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "train settings": partial(settings_table, Settings, GAME_SETTINGS),
     "rllib settings": partial(settings_table, rllib.Settings, rllib.GAME_SETTINGS),
     "train mix": train_mix,
+    "openspiel parameters": openspiel_parameters,
+    "solved game": solved_game,
+    "solved victims": solved_victims,
     **{
         f"tournament {path.stem.replace('_', ' ')}": partial(tournament, path)
         for path in sorted((DOCS / "results").glob("*.csv"))
