@@ -264,9 +264,9 @@ class Settings:
     """
 
     folder: Path
-    iterations: int = 256
-    decisions: int = 500_000
-    games: int = 20_000
+    iterations: int = 128
+    decisions: int = 150_000
+    games: int = 6000
 
     def check(self) -> None:
         """Raise `ConfigurationError` if an option is invalid."""
