@@ -552,7 +552,7 @@ def test_completion_can_be_shown_and_installed_for_a_shell(
         ("train card --players 2,2 --out new", "each once"),
         ("train card --device abacus --out new", "device: 'abacus' is not here; here are cpu"),
         ("train card --settings keep --out new", "--settings: 'keep' is not of the form NAME=VALUE"),
-        ("train card --settings speed=3 --out new", "--settings: no 'speed'; there are num_envs, rollout"),
+        ("train card --settings haste=3 --out new", "--settings: no 'haste'; there are num_envs, rollout"),
         ("train card --settings keep=much --out new", "--settings: keep=much; it is like keep=1.0"),
         ("train card --settings overlap=3 --out new", "--settings: overlap=3; it is like overlap=True"),
         ("train card --settings entropy=0.1 --out new", "entropy: (0.1,); two weights"),
@@ -644,7 +644,10 @@ def test_the_longest_results_stay_on_one_line_each(game: str, players: int) -> N
 
 
 @both_games
-def test_wide_and_piped_output_has_whole_names(siberia: Siberia, tmp_path: Path, game: str) -> None:
+def test_wide_and_piped_output_has_whole_names(
+    siberia: Siberia, tmp_path: Path, game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     folder = tmp_path / "runs/a-folder-with-a-long-name-of-its-own"
     folder.mkdir(parents=True)
     small_model(2, game=game).save(folder / "model.npz")

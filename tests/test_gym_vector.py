@@ -80,11 +80,11 @@ def test_random_opponents_are_fair_and_follow_from_the_seed(case: GameCase) -> N
     def results(seed: int) -> list[Any]:
         env = SiberiaVectorEnv(64, case.name, 3, rules=case.short, autoreset_mode="SameStep", reward="score")
         observation, _ = env.reset(seed=seed)
-        rewards = []
+        seen = []
         for _ in range(20):
-            observation, paid, _, _, _ = env.step(observation["action_mask"].argmax(axis=1))
-            rewards.append(paid.tolist())
-        return rewards
+            observation, _, _, _, _ = env.step(observation["action_mask"].argmax(axis=1))
+            seen.append(observation["observation"].tolist())
+        return seen
 
     assert results(5) == results(5) != results(6)
 

@@ -315,11 +315,11 @@ def test_the_wheel_brings_the_pages_that_commands_show(
     assert {"card/rules.md", "board/rules.md", "results/card_2.csv", "results/board_4.csv"} <= found
     for name in found:
         assert (pages / name).read_bytes() == (ROOT / "docs" / name).read_bytes()
+    monkeypatch.delenv("COLUMNS", raising=False)
     lines = [["rules", "board", "--short"], ["rules", "card"], ["agents"]]
     program = f"from siberia_experiments import cli; print(cli.__file__); [cli.main(line) for line in {lines!r}]"
     file, told = run_python("-c", program, first=site, cwd=site).stdout.split("\n", 1)
     assert Path(file).is_relative_to(site)
-    monkeypatch.delenv("COLUMNS", raising=False)
     for line in lines:
         assert main(line) == 0
     assert told == capsys.readouterr().out

@@ -252,7 +252,7 @@ def test_notes_say_what_an_action_brings_and_never_what_chance_would_bring(monke
                     if option.name.startswith("mine"):
                         check_mining(game, option)
             game.take(at_random(game, rng))
-    assert any(re.fullmatch(r"brings \w+ \d000(, \w+ \d000)*; \+\$\d+000", note) for note in notes["mine"])
+    assert any(re.fullmatch(r"brings \w+ \$\d000(, \w+ \$\d000)*; \+\$\d+000", note) for note in notes["mine"])
     assert notes["reveal"] == notes["draw"] == {""}
     assert "+$1000" in notes["hire"]
 
@@ -266,7 +266,7 @@ def check_mining(game: SeatedGame, option: Option) -> None:
         for number, face_up in zip(state.row, state.face_up, strict=True)
         if number >= 0 and face_up and ruleset.card_resource[number] == resource
     ][: int(state.workers[game.seat])]
-    wanted = ", ".join(f"{option.name.split()[1]} {value}000" for value in values) or "nothing"
+    wanted = ", ".join(f"{option.name.split()[1]} ${value}000" for value in values) or "nothing"
     assert option.note.removeprefix("brings ").split(";")[0] == wanted
 
 

@@ -262,7 +262,7 @@ def test_agents_without_a_plan_or_model_play_it(spec: str) -> None:
     results = play_games(LAMPS.variant(3), [make_agent(spec), make_agent("random"), make_agent("random")], 6, seed=1)
     assert results.scores.shape == (6, 3)
     assert results.game is LAMPS
-    assert re.fullmatch(r"\d+\.\d points ± \d+\.\d", mean_score(results.mean_score(0), LAMPS))
+    assert re.fullmatch(r"\d+\.\d ± \d+\.\d points", mean_score(results.mean_score(0), LAMPS))
 
 
 def test_search_plays_better_than_chance() -> None:
