@@ -48,7 +48,9 @@ soak: setup
 mutants: setup
 	$(BIN)/python -m tests.mutation
 
+# Without atheris, which is not there for every Python, files are damaged at random alone.
 attack: setup
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[fuzz]'
 	$(BIN)/python -m tests.attack
 
 data-check: setup

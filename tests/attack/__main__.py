@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.attack import caches, isolation, streams
+from tests.attack import caches, coverage, isolation, streams
 from tests.attack.readers import READERS, Reader, fuzz
 
 EXAMPLES = 1500  #: damaged files of each kind
 CACHES, INTERRUPTS = 40, 40
+COVERAGE_SECONDS = 15  #: for each kind of file
 
 ROOT = Path(__file__).resolve().parents[2]
 Tried = tuple[int, list[str]]
@@ -49,6 +50,10 @@ def attacks() -> Iterator[tuple[str, Callable[[], Tried]]]:
     yield "Ctrl-C", lambda: streams.attack_interrupts(INTERRUPTS)
     for reader in READERS:
         yield reader.name, lambda reader=reader: damaged_files(reader)  # type: ignore[misc]
+    if coverage.installed:
+        for reader in READERS:
+            name = reader.name
+            yield f"{name}, led by coverage", lambda name=name: coverage.attack(name, COVERAGE_SECONDS)  # type: ignore[misc]
 
 
 def main(wanted: list[str]) -> int:
