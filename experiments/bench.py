@@ -224,6 +224,20 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
 # ---------------------------------------------------------------- ours
 
 
+def repeated(once: Callable[[], None], count: int) -> Rate:
+    """A rate of what `once` does `count` times in one call. It is called once before anything is timed, to compile."""
+    once()
+
+    def rate(seconds: float) -> float:
+        rounds, started = 0, time.perf_counter()
+        while (spent := time.perf_counter() - started) < seconds or not rounds:
+            once()
+            rounds += 1
+        return rounds * count / spent
+
+    return rate
+
+
 def batch_rate(game: Game, observations: bool, games: int = BATCH) -> Rate:
     """Measure decisions a second of `VectorEnv.step` with random legal actions, drawn from the masks."""
     env = vector.make(game, games, PLAYERS, observations=observations)
@@ -237,16 +251,7 @@ def batch_rate(game: Game, observations: bool, games: int = BATCH) -> Rate:
         step = env.step(actions)
         calls += 1
 
-    once()
-
-    def rate(seconds: float) -> float:
-        rounds, started = 0, time.perf_counter()
-        while (spent := time.perf_counter() - started) < seconds or not rounds:
-            once()
-            rounds += 1
-        return rounds * games / spent
-
-    return rate
+    return repeated(once, games)
 
 
 def aec_rate(game: Game) -> Rate:
@@ -595,16 +600,7 @@ def fastcatan() -> Rate | None:
         games.step_autoreset(actions, ended)
         calls += 1
 
-    once()
-
-    def rate(seconds: float) -> float:
-        rounds, started = 0, time.perf_counter()
-        while (spent := time.perf_counter() - started) < seconds or not rounds:
-            once()
-            rounds += 1
-        return rounds * BATCH / spent
-
-    return rate
+    return repeated(once, BATCH)
 
 
 @kernel

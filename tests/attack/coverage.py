@@ -52,7 +52,9 @@ def functions_of(module: ModuleType) -> Iterator[FunctionType]:
 def attack(name: str, seconds: int) -> tuple[int, list[str]]:
     """Attack the reader called `name` in a process of its own: how many files were tried, and what fell."""
     command = [sys.executable, "-m", "tests.attack.coverage", name, str(seconds)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:  # what it makes, it leaves there
+        environment = {**os.environ, "TMPDIR": folder}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     told = done.stdout + done.stderr
     found = re.search(r"stat::number_of_executed_units: (\d+)", told)
     tried = int(found[1]) if found else 0
