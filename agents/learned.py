@@ -12,6 +12,8 @@ import hashlib
 import json
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import EFBIG
 from functools import lru_cache
@@ -217,19 +219,30 @@ def read_model_file(path: str | Path, check_version: bool = True) -> ModelFile:
     Raises:
         ModelError: there is no such file, it is damaged, or of another format, game or observation version.
     """
+    with reading(path, "a model of the suite"), np.load(_packed(path), allow_pickle=False) as arrays:
+        metadata = json.loads(str(arrays["metadata"]))
+        _check_purpose(path, metadata, check_version)
+        earlier = metadata["format"] in EARLIER
+        prefix = "policy_" if earlier else ""
+        stored = [
+            (arrays[f"{prefix}{number}_weight"], arrays[f"{prefix}{number}_bias"])
+            for number in range(metadata[f"{prefix}layers"])
+        ]
+        layers = [(_full(weight), _full(bias)) for weight, bias in stored]
+        heads = {"policy": int(stored[-1][1].shape[0])} if earlier else metadata["heads"]
+        half = stored[0][0].dtype == np.float16
+    return ModelFile(metadata, layers, heads, half)
+
+
+@contextmanager
+def reading(path: str | Path, kind: str) -> Iterator[None]:
+    """While a model file is read that should be of this `kind`: turn what goes wrong into one clear error.
+
+    Raises:
+        ModelError: there is no such file, it can't be read, or it is damaged.
+    """
     try:
-        with np.load(_packed(path), allow_pickle=False) as arrays:
-            metadata = json.loads(str(arrays["metadata"]))
-            _check_purpose(path, metadata, check_version)
-            earlier = metadata["format"] in EARLIER
-            prefix = "policy_" if earlier else ""
-            stored = [
-                (arrays[f"{prefix}{number}_weight"], arrays[f"{prefix}{number}_bias"])
-                for number in range(metadata[f"{prefix}layers"])
-            ]
-            layers = [(_full(weight), _full(bias)) for weight, bias in stored]
-            heads = {"policy": int(stored[-1][1].shape[0])} if earlier else metadata["heads"]
-            half = stored[0][0].dtype == np.float16
+        yield
     except FileNotFoundError:
         raise ModelError(f"model: there is no file {path}") from None
     except OSError as error:
@@ -237,9 +250,9 @@ def read_model_file(path: str | Path, check_version: bool = True) -> ModelFile:
     except ModelError:
         raise
     except Exception as error:  # whatever unpacking a damaged file runs into
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ModelError(f"model: {path} is not a model of the suite, or is damaged ({reason})") from error
-    return ModelFile(metadata, layers, heads, half)
+        reason = " ".join(str(error).split())
+        told = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
+        raise ModelError(f"model: {path} is not {kind}, or is damaged ({told})") from error
 
 
 def _packed(path: str | Path) -> BytesIO:

@@ -22,7 +22,7 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from siberia_agents.learned import LARGEST, Layers, LearnedAgent, Model
+from siberia_agents.learned import LARGEST, Layers, LearnedAgent, Model, reading
 from siberia_env.errors import ModelError
 from siberia_env.files import read_bytes
 from siberia_env.game import Game, Variant, find_game, game_names
@@ -117,21 +117,10 @@ def load_sb3_model(path: str | Path) -> Sb3Model:
     Raises:
         ModelError: there is no such file, it is damaged, or its network is not one that this can play.
     """
-    try:
+    with reading(path, "a model saved by stable-baselines3"):
         content = _unpacked(read_bytes(path, LARGEST))
         weights = _Weights(_unpacked(content["policy.pth"])).read()
         activation = _activation(path, json.loads(content["data"]))
-    except FileNotFoundError:
-        raise ModelError(f"model: there is no file {path}") from None
-    except OSError as error:
-        raise ModelError(f"model: can't read {path}: {error.strerror or error}") from error
-    except ModelError:
-        raise
-    except Exception as error:  # whatever reading a damaged file runs into
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ModelError(
-            f"model: {path} is no model saved by stable-baselines3, or is damaged ({type(error).__name__}: {reason})"
-        ) from error
     layers = _layers(path, weights)
     game, takes_mask = _game_of(path, layers)
     heads = {"policy": game.num_actions}

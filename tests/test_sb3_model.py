@@ -150,7 +150,7 @@ def test_files_that_are_no_such_model_are_refused_in_one_line(tmp_path: Path) ->
         with_pickle(path, pickle.dumps([1, 2])),
         with_pickle(path, pickle.dumps({"action_net.weight": 3})),
     ):
-        with pytest.raises(ModelError, match=r"is no model saved by stable-baselines3, or is damaged") as caught:
+        with pytest.raises(ModelError, match=r"is not a model saved by stable-baselines3, or is damaged") as caught:
             make_agent(f"learned:{wrong}")
         assert "\n" not in str(caught.value)
     assert path.read_bytes() == (tmp_path / "kept.zip").read_bytes()

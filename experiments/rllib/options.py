@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,6 +13,14 @@ from siberia_env.core.rng import check_seed
 from siberia_env.errors import ConfigurationError
 from siberia_env.files import read_bytes, read_json
 from siberia_env.game import Variant, find_game
+from siberia_experiments.limits import (
+    check_at_most,
+    check_budget,
+    check_not_negative,
+    check_player_counts,
+    check_positive,
+    check_shares,
+)
 
 FORMAT = "siberia-rllib-run/1"
 OPTIONS, CHECKPOINTS, MODEL = "options.json", "checkpoints", "model.npz"
@@ -55,18 +62,11 @@ class Settings:
 
     def check(self) -> None:
         """Raise `ConfigurationError` if a value is invalid."""
-        for name in ("rollout", "epochs", "learning_rate", "clip_range", "gradient_norm", "reward_scale"):
-            value = getattr(self, name)
-            if not 0 < value < math.inf:
-                raise ConfigurationError(f"{name}: {value}; it has to be more than 0")
+        check_positive(self, "rollout", "epochs", "learning_rate", "clip_range", "gradient_norm", "reward_scale")
         if not 2 <= self.batch_size <= self.rollout:
             raise ConfigurationError(f"batch_size: {self.batch_size}; 2 to {self.rollout}, the rollout of a worker")
-        for name in ("entropy", "value_weight"):
-            value = getattr(self, name)
-            if not 0 <= value < math.inf:
-                raise ConfigurationError(f"{name}: {value}; it has to be 0 or more")
-        if not 0 <= self.gae_lambda <= 1:
-            raise ConfigurationError(f"gae_lambda: {self.gae_lambda}; it is between 0 and 1")
+        check_not_negative(self, "entropy", "value_weight")
+        check_shares(self, "gae_lambda")
         if not self.network or min(self.network) < 1 or max(self.network) > 2**11 or len(self.network) > 8:
             raise ConfigurationError(f"network: {self.network}; 1 to 8 hidden layers, each of 1 to {2**11}")
         reward_number(self.reward)
@@ -117,20 +117,11 @@ class Options:
 
     def check(self) -> None:
         """Raise `ConfigurationError` if an option is invalid."""
-        if (self.minutes is None) == (self.decisions is None):
-            raise ConfigurationError("training needs one budget: minutes or decisions")
-        for name in ("minutes", "decisions", "workers", "games", "checkpoint_seconds"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise ConfigurationError(f"{name}: {value}; it has to be more than 0")
-        for name in ("learners", "gpus"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ConfigurationError(f"{name}: {getattr(self, name)}; it has to be 0 or more")
-        for name, most in MOST.items():
-            if getattr(self, name) > most:
-                raise ConfigurationError(f"{name}: {getattr(self, name)}; at most {most}")
-        if not self.num_players or len(set(self.num_players)) < len(self.num_players):
-            raise ConfigurationError(f"num_players: {self.num_players}; one player count or more, each once")
+        check_budget(self, "training", "minutes", "decisions")
+        check_player_counts(self.num_players)
+        check_positive(self, "workers", "games", "checkpoint_seconds")
+        check_not_negative(self, "learners", "gpus")
+        check_at_most(self, MOST)
         if len(self.num_players) > self.games:
             raise ConfigurationError(f"games: {self.games}; at least one for each of {len(self.num_players)} counts")
         if check_seed(self.seed) >= 2**31:

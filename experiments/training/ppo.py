@@ -40,6 +40,7 @@ from siberia_env.core.rewards import MARGIN_UNIT, reward_number
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import MAX_PLAYERS, Game, Variant, copy_states, observe_hidden
 from siberia_env.vector import Step, VectorEnv
+from siberia_experiments.limits import check_at_most, check_not_negative, check_positive, check_shares
 from siberia_experiments.training.expert import Expert
 from siberia_experiments.training.league import LEARNER, League, Mix, Opponent, PlanOpponent
 
@@ -122,26 +123,16 @@ class Settings:
 
     def check(self) -> None:
         """Raise `ConfigurationError` if a value is invalid."""
-        for name in ("num_envs", "rollout", "epochs", "learning_rate", "clip_range", "reward_scale", "anchor_until"):
-            value = getattr(self, name)
-            if not 0 < value < math.inf:
-                raise ConfigurationError(f"{name}: {value}; it has to be more than 0")
-        for name, most in MOST.items():
-            if getattr(self, name) > most:
-                raise ConfigurationError(f"{name}: {getattr(self, name)}; at most {most}")
+        positive = ("num_envs", "rollout", "epochs", "learning_rate", "clip_range", "reward_scale", "anchor_until")
+        check_positive(self, *positive)
+        check_at_most(self, MOST)
         if self.batch_size < 2:
             raise ConfigurationError(f"batch_size: {self.batch_size}; at least 2, to compare advantages")
         weights = ("value_weight", "share_weight", "margin_weight", "turns_weight", "win_reward", "anchor")
-        for name in (*weights, "imitate", "warm_up", "simulations", "search_weight", "sharpness"):
-            value = getattr(self, name)
-            if not 0 <= value < math.inf:
-                raise ConfigurationError(f"{name}: {value}; it has to be 0 or more")
+        check_not_negative(self, *weights, "imitate", "warm_up", "simulations", "search_weight", "sharpness")
         if len(self.entropy) != 2 or not all(0 <= weight < math.inf for weight in self.entropy):
             raise ConfigurationError(f"entropy: {self.entropy}; two weights of 0 or more, at the start and at the end")
-        for name in ("gae_lambda", "keep", "average", "searched"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1:
-                raise ConfigurationError(f"{name}: {value}; it is between 0 and 1")
+        check_shares(self, "gae_lambda", "keep", "average", "searched")
         if not self.network or min(self.network) < 1:
             raise ConfigurationError(f"network: {self.network}; one hidden layer or more, each of 1 or more")
         if len(self.network) > MOST_LAYERS or max(self.network) > MOST_WIDTH:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -33,6 +32,7 @@ from siberia_agents.random_agent import RandomAgent
 from siberia_env.core.rng import check_seed
 from siberia_env.errors import ConfigurationError, ModelError, SiberiaError, missing_extra
 from siberia_env.game import Variant, find_game
+from siberia_experiments.limits import check_at_most, check_budget, check_player_counts, check_positive
 from siberia_experiments.match import Results, play_games
 from siberia_experiments.statistics import Interval
 from siberia_experiments.training.checkpoint import load_checkpoint, save_checkpoint
@@ -103,17 +103,10 @@ class TrainOptions:
 
     def check(self) -> None:
         """Raise `ConfigurationError` if an option is invalid."""
-        if (self.minutes is None) == (self.decisions is None):
-            raise ConfigurationError("training needs one budget: minutes or decisions")
-        for name in ("minutes", "decisions", "threads", "evaluation_games"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise ConfigurationError(f"{name}: {value}; it has to be more than 0")
-        for name, most in MOST.items():
-            if getattr(self, name) > most:
-                raise ConfigurationError(f"{name}: {getattr(self, name)}; at most {most}")
-        if not self.num_players or len(set(self.num_players)) < len(self.num_players):
-            raise ConfigurationError(f"num_players: {self.num_players}; one player count or more, each once")
+        check_budget(self, "training", "minutes", "decisions")
+        check_player_counts(self.num_players)
+        check_positive(self, "threads", "evaluation_games")
+        check_at_most(self, MOST)
         if self.settings is not None:
             self.settings.check()
         self.mix.check()

@@ -9,7 +9,6 @@ decide. At the end the mean plays fresh deals against the plan as it is.
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,6 +24,7 @@ from siberia_agents.registry import make_agent
 from siberia_agents.tunable import Tuned, tunable_plan
 from siberia_env.errors import ConfigurationError, missing_extra
 from siberia_env.game import Variant, find_game
+from siberia_experiments.limits import check_budget, check_positive
 from siberia_experiments.match import derived_seed, play_deals
 from siberia_experiments.statistics import Interval
 
@@ -74,12 +74,8 @@ class TuneOptions:
 
     def check(self) -> None:
         """Raise `ConfigurationError` if an option is invalid."""
-        if (self.minutes is None) == (self.generations is None):
-            raise ConfigurationError("tuning needs one budget: minutes or generations")
-        for name in ("minutes", "generations", "games", "last_games", "spread", "scale"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise ConfigurationError(f"{name}: {value}; it has to be more than 0")
+        check_budget(self, "tuning", "minutes", "generations")
+        check_positive(self, "games", "last_games", "spread", "scale")
         if self.population != 0 and not 4 <= self.population <= 10_000:
             raise ConfigurationError(f"population: {self.population}; 4 to 10000, or 0 for what CMA-ES proposes")
         if not self.opponents:
