@@ -507,6 +507,82 @@ def tune(
 
 @app.command()
 @refusing_bad_input
+def trial(
+    game: GameName,
+    arm: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help="What another arm changes: settings, parts of the mix, players, minutes, decisions, start_from. "
+            "Repeat it for more arms.",
+        ),
+    ],
+    players: Annotated[
+        str, typer.Option(metavar="P,...", help="Player counts that the first arm is trained for, and all measured at.")
+    ] = "2",
+    rules: Rules = "",
+    components: ComponentFile = None,
+    minutes: Annotated[float | None, typer.Option(help="Minutes of each run; 5 if --decisions isn't given.")] = None,
+    decisions: Annotated[int | None, typer.Option(help="Decisions of each run, in place of --minutes.")] = None,
+    seeds: Annotated[int, typer.Option(help="Runs of each arm.")] = 3,
+    against: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Agents to measure against; each in turn takes all other seats.")
+    ] = "heuristic,greedy",
+    games: Annotated[int, typer.Option(help="Least number of games of each measurement.")] = 1000,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder of the trial; one that was stopped goes on.")] = Path("runs/trial"),
+    device: Annotated[str, typer.Option(help="Where the networks learn: cpu, cuda, or auto.")] = "auto",
+    threads: Annotated[int, typer.Option(help="Number of torch threads.")] = 2,
+    start_from: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="Saved model that every run starts from.")
+    ] = None,
+    settings: Annotated[str, typer.Option(metavar="NAME=VALUE,...", help="Settings of all arms.")] = "",
+    mix: Annotated[str, typer.Option(metavar="NAME=VALUE,...", help="Who sits at the training games.")] = "",
+) -> None:
+    """Compare training settings: train each arm from several seeds, and tell what the change brings.
+
+    Needs the extra `train`.
+
+    [bold]Examples[/bold]
+
+    siberia trial card --arm critic=true --decisions 6000000 --out runs/critic
+
+    siberia trial board --players 2 --minutes 8 --arm simulations=100 --arm simulations=100,searched=0.5
+
+    siberia trial card --players 3 --decisions 4000000 --arm players=2/3/4,decisions=12000000
+    """
+    from siberia_experiments.console import console
+    from siberia_experiments.training.display import column, verdict_table
+    from siberia_experiments.training.league import Mix
+    from siberia_experiments.training.run import TrainOptions, game_settings
+    from siberia_experiments.training.trial import RESULTS, Trial, TrialOptions, verdicts
+
+    counts = read_counts(players)
+    base = TrainOptions(
+        game,
+        counts,
+        read_game_rules(game, rules),
+        read_tables(game, components),
+        seed,
+        5.0 if minutes is None and decisions is None else minutes,
+        decisions,
+        read_fields("--settings", settings, game_settings(game)),
+        read_fields("--mix", mix, Mix()),
+        device,
+        threads,
+        start_from=None if start_from is None else str(start_from),
+    )
+    series = Trial(TrialOptions(base, tuple(arm), seeds, counts, tuple(read_agents(against)), games), out)
+    with only_trainer(out):
+        for results in series.run():
+            for one in results:
+                say(f"seed {one.seed}, {one.arm}: {100 * one.win_rate:.1f}% {column(one.players, one.opponent)}")
+    console.print(verdict_table(verdicts(series.results)))
+    say(f"{out / RESULTS} holds every run")
+
+
+@app.command()
+@refusing_bad_input
 def tournament(
     game: GameName,
     agents: Annotated[

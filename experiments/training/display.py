@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from rich.console import Group
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from siberia_agents.registry import spec_with_file
 from siberia_experiments.commands import command_line, path_word, rules_text
 from siberia_experiments.console import console, new_table, percent
 from siberia_experiments.training.run import CurvePoint, Training
 from siberia_experiments.training.run import Progress as RunProgress
+from siberia_experiments.training.trial import Verdict
 
 
 class TrainingDisplay:
@@ -60,6 +62,28 @@ class TrainingDisplay:
 def column(players: int, opponent: str) -> str:
     """The words for games against `opponent` in all other seats."""
     return f"against {opponent}" if players == 2 else f"against {players - 1} {opponent}"
+
+
+def verdict_table(verdicts: Iterable[Verdict]) -> Table:
+    """What each arm of a trial wins, and how much more than the first."""
+    table = new_table("mean over the seeds, with Student's 95% intervals")
+    for name in ("arm", "games", "wins", "more than the first", "decisions", "minutes"):
+        table.add_column(name, justify="left" if name in ("arm", "games") else "right")
+    for one in verdicts:
+        gain = (
+            ""
+            if one.gain is None
+            else f"{100 * one.gain.value:+.1f} [{100 * one.gain.low:+.1f}, {100 * one.gain.high:+.1f}]"
+        )
+        table.add_row(
+            one.arm,
+            f"{one.players} players, {column(one.players, one.opponent)}",
+            percent(one.rate),
+            gain,
+            f"{one.decisions:,.0f}",
+            f"{one.seconds / 60:.1f}",
+        )
+    return table
 
 
 def next_lines(training: Training) -> list[str]:
