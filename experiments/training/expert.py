@@ -1,12 +1,13 @@
 """Expert iteration: a guided search with the policy in training says which actions are better, and the policy follows.
 
 After Anthony and others, "Thinking fast and slow with deep learning and tree search" (2017). The search is asked about
-a share of the policy's own decisions. What is played stays the policy's, so its other decisions, values and advantages
-are what they would be without the search.
+decisions that the policy doubts. What is played stays the policy's, so its other decisions, values and advantages are
+what they would be without the search.
 
-The policy is not drawn to the visits themselves: with few simulations they are near to the search's flattened priors,
-so a policy that learns them gets flatter and flatter. It is drawn to itself, shifted by what the search says each
-action brings (Danihelka and others, "Policy improvement by planning with Gumbel", 2022).
+The policy does not learn the visits: with few simulations they are near to the search's flattened priors, so a policy
+that learns them gets flatter and flatter. Nor does it learn the most visited action, or its own likelihoods shifted by
+the gains: both repeat the search's noise. It maximises the gain that the search expects of it, summed over all actions
+as in Allen and others, "Mean actor critic" (2017). That is linear in the gains, so noise averages out.
 """
 
 from __future__ import annotations

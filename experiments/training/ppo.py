@@ -52,6 +52,7 @@ TEACHER = "heuristic"  #: the plan that is imitated
 NOBODY = -1  #: no next decision of the same seat, no result
 NEW_PAST_SELF = 25  #: updates between two frozen past selves
 LONGEST_LESSON = 0.3  #: part of the training that is spent on imitation at most
+CERTAIN = 0.97  #: a decision in which the policy gives an action at least this likelihood is not doubtful
 LEAST_RATE = 0.05  #: part of the first learning rate that is left at the end
 
 
@@ -83,9 +84,10 @@ class Settings:
             three tenths of the training.
         warm_up: decisions after that in which the policy stays as it is, while the other heads learn.
         simulations: of a guided search with the policy itself, which says what is better (`expert`); 0: no search.
-        searched: share of the policy's own decisions about which that search is asked.
-        search_weight: weight of the cross-entropy to the policy that the search proposes.
-        sharpness: added to the logarithm of an action's likelihood there, for each win that it brings more.
+        searched: share of the policy's own doubtful decisions about which that search is asked.
+        search_weight: weight of the win share that the policy gains there, as the search sees it.
+        search_hold: weight of the distance there to the policy that played.
+        policy_weight: weight of PPO's own loss.
         reward: what a game pays, before `win_reward`: `"margin"`, `"win"` or `"score"` (`siberia_env.core.rewards`).
         network: widths of the trunk's hidden layers.
         average: how much of the averaged weights each update keeps.
@@ -114,8 +116,9 @@ class Settings:
     warm_up: int = 0
     simulations: int = 0
     searched: float = 0.1
-    search_weight: float = 1.0
-    sharpness: float = 20.0
+    search_weight: float = 100.0
+    search_hold: float = 0.1
+    policy_weight: float = 1.0
     reward: str = "margin"
     network: tuple[int, ...] = (256, 256)
     average: float = 0.95
@@ -129,7 +132,9 @@ class Settings:
         if self.batch_size < 2:
             raise ConfigurationError(f"batch_size: {self.batch_size}; at least 2, to compare advantages")
         weights = ("value_weight", "share_weight", "margin_weight", "turns_weight", "win_reward", "anchor")
-        check_not_negative(self, *weights, "imitate", "warm_up", "simulations", "search_weight", "sharpness")
+        check_not_negative(
+            self, *weights, "imitate", "warm_up", "simulations", "search_weight", "search_hold", "policy_weight"
+        )
         if len(self.entropy) != 2 or not all(0 <= weight < math.inf for weight in self.entropy):
             raise ConfigurationError(f"entropy: {self.entropy}; two weights of 0 or more, at the start and at the end")
         check_shares(self, "gae_lambda", "keep", "average", "searched")
@@ -414,7 +419,7 @@ class Rollout:
         self.advantage = np.zeros(room, np.float32)
         self.targets = np.zeros((room, 2 * MAX_PLAYERS + 1), np.float32)  #: shares, margins, turns
         self.question = np.zeros(room, np.int64)  #: which of `advice` is of the decision; `NOBODY` for none
-        self.advice: list[NDArray[np.float32]] = []  #: likelihoods that searches propose, [A] each
+        self.advice: list[NDArray[np.float32]] = []  #: [2, A] each: the policy's likelihoods, and the search's gains
         self.steps = 0  #: decisions of all seats, forced ones and opponents' included
 
 
@@ -511,14 +516,14 @@ class Player:
         return actions.cpu().numpy()
 
     def _ask(self, expert: Expert, rollout: Rollout, rows: NDArray[np.int64], likelihood: th.Tensor) -> None:
-        """Ask the search about some of the decisions in the games `rows`, whose log-likelihoods are given."""
+        """Ask the search about some of the doubtful decisions in the games `rows`, whose log-likelihoods are given."""
         drawn = th.rand(len(rows), generator=self.generator, device=self.device).cpu().numpy()
-        asked = np.flatnonzero(drawn < self.settings.searched)
+        policy = likelihood.exp().cpu().numpy()
+        asked = np.flatnonzero((drawn < self.settings.searched) & (policy.max(axis=1) < CERTAIN))
         seeds = th.randint(2**62, (len(asked),), generator=self.generator, device=self.device).cpu().numpy()
-        gains = th.from_numpy(expert.gains(self.tables, rows[asked], seeds)).to(self.device)
-        proposed = th.softmax(likelihood[asked] + self.settings.sharpness * gains, dim=1)
+        gains = expert.gains(self.tables, rows[asked], seeds)
         rollout.question[rollout.count + asked] = len(rollout.advice) + np.arange(len(asked))
-        rollout.advice.extend(proposed.cpu().numpy())
+        rollout.advice.extend(np.stack((policy[asked], gains), axis=1))
 
     def _close(self, rollout: Rollout, end: Ended, finals: list[float], known: list[NDArray[np.float32]]) -> None:
         """Book the end of a game for every seat that has decided in it."""
@@ -760,7 +765,9 @@ class Learner:
             found = asked >= 0
             search_loss = th.zeros((), device=self.device)
             if len(advice) and found.any():
-                search_loss = -(advice[asked[found]] * likelihood[found]).sum(dim=1).mean()
+                now, (played, gains) = likelihood[found].clamp(min=-80), advice[asked[found]].unbind(dim=1)
+                gained, distance = (now.exp() * gains).sum(dim=1), -(played * now).sum(dim=1)
+                search_loss = (settings.search_hold * distance - settings.search_weight * gained).mean()
             wanted, present = targets[rows], seats[rows]
             share_loss = -(wanted[:, :MAX_PLAYERS] * log_shares(heads.shares, present)).sum(dim=1).mean()
             there = th.arange(MAX_PLAYERS, device=self.device) < present[:, None]
@@ -768,8 +775,8 @@ class Learner:
             margin_loss = settings.reward_scale**2 * errors.sum() / there.sum()
             turns_loss = (heads.turns - wanted[:, -1]).square().mean()
             loss = (
-                policy_loss
-                + settings.search_weight * search_loss
+                settings.policy_weight * policy_loss
+                + search_loss
                 + settings.value_weight * value_loss
                 + settings.share_weight * share_loss
                 + settings.margin_weight * margin_loss
