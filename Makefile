@@ -7,7 +7,7 @@ RAY_VENV ?= .venv-ray
 BIN = $(VENV)/bin
 
 .PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types tables site docs notebooks bench clean
-.PHONY: rllib-setup rllib-test rllib-demo rllib-throughput
+.PHONY: wasm rllib-setup rllib-test rllib-demo rllib-throughput
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
@@ -22,6 +22,7 @@ help:
 	@echo "make check       tests, format, lint, strict types, docs in step with the code"
 	@echo "make bench       the speed table, beside other libraries"
 	@echo "make docs        write the generated tables and pictures of the docs anew, and build the site in site/"
+	@echo "make wasm        build the WebAssembly modules of both games, and what a page is told of them"
 	@echo "make notebooks   run the notebooks and keep their outputs"
 	@echo "make format      format the code"
 	@echo "make clean       remove the virtual environments"
@@ -92,6 +93,11 @@ docs: tables site
 
 notebooks: setup
 	$(BIN)/python docs/run_notebooks.py
+
+# Modules are built anew only if one of their sources has changed.
+wasm: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[web]'
+	$(BIN)/python -m siberia_experiments.web.build
 
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

@@ -75,8 +75,6 @@ def _add_weights(call: Call) -> None:
     numbers, active, values = (
         make_array(call.types[array])(call.context, builder, call.values[array]).data for array in (2, 5, 6)
     )
-    name = f"llvm.fmuladd.v{call.width}f32"
-    multiply_add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(many, [many] * 3), name)
     everywhere = ir.Constant(ir.VectorType(ir.IntType(32), call.width), None)
     undefined, first, one, two = (
         ir.Constant(many, ir.Undefined),
@@ -91,8 +89,8 @@ def _add_weights(call: Call) -> None:
         start = builder.add(call.values[4], builder.mul(unit, ir.IntType(64)(call.width)))
         row = builder.load(builder.bitcast(builder.gep(numbers, [start]), many.as_pointer()), align=4)
         value = builder.insert_element(undefined, builder.load(builder.gep(values, [place])), first)
-        product = [builder.shuffle_vector(value, undefined, everywhere), row, builder.load(total)]
-        builder.store(builder.call(multiply_add, product), total)
+        product = builder.fmul(builder.shuffle_vector(value, undefined, everywhere), row)
+        builder.store(builder.fadd(builder.load(total), product), total)
 
     count = call.values[7]
     with cgutils.for_range(builder, builder.lshr(count, one)) as pair:
@@ -110,15 +108,19 @@ def add_weights(
 ) -> None:
     """Write `width` (a constant) outputs into `target` from `to` on, of a row of which `count` inputs are not zero.
 
-    Their biases and weights stand in `numbers`, from `bias` and from `weights` on. The vectors keep two sums, one of
-    every other input, so that an addition need not wait for the one before.
+    Their biases and weights stand in `numbers`, from `bias` and from `weights` on. There are two sums, one of every
+    other input, so that an addition need not wait for the one before. A product is rounded before it is added: what
+    multiplies and adds in one instruction is not there on every platform.
     """
     for lane in range(width):
-        target[to + lane] = numbers[bias + lane]
-    for place in range(count):
-        start, value = weights + active[place] * width, values[place]
-        for lane in range(width):
-            target[to + lane] += value * numbers[start + lane]
+        even, odd = numbers[bias + lane], np.float32(0)
+        for place in range(count):
+            product = values[place] * numbers[weights + active[place] * width + lane]
+            if place % 2 == 0:
+                even += product
+            else:
+                odd += product
+        target[to + lane] = even + odd
 
 
 @kernel

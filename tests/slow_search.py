@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from siberia_agents import network
 from siberia_agents.greedy import greedy_at
 from siberia_agents.heuristic import heuristic_at
 from siberia_agents.learned import Model
@@ -246,6 +247,35 @@ class Flight:
         return actions[min(int((sums < left).sum()), len(actions) - 1)]
 
 
+class AsRounded(Model):
+    """A model whose numbers are rounded as those of the compiled network: a last place could decide what is visited.
+
+    `tests/test_network.py` compares that network with the model's own.
+    """
+
+    def outputs(self, observation: NDArray[np.float32]) -> NDArray[np.float64]:
+        """All outputs, float64 [1, outputs]."""
+        flat = network.flatten(self.layers)
+        space = network.workspace(flat, 1)
+        space.units[:, : observation.shape[1]] = observation
+        network.forward(flat, space, 1)
+        return space.units[:, : flat.widths[-1]].astype(float)
+
+    def logits(self, observation: NDArray[np.float32]) -> Any:
+        """As of the model."""
+        return self.outputs(observation)[:, self.head("policy")]
+
+    def margins(self, observation: NDArray[np.float32]) -> Any:
+        """As of the model."""
+        return self.outputs(observation)[:, self.head("margins")]
+
+    def shares(self, observation: NDArray[np.float32], num_players: int) -> Any:
+        """As of the model."""
+        logits = self.outputs(observation)[:, self.head("shares")][:, :num_players]
+        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return shares / shares.sum(axis=1, keepdims=True)
+
+
 class SlowGuided(SlowSearch):
     """Tree search with a model's policy as the prior and its win shares in place of playouts."""
 
@@ -261,7 +291,8 @@ class SlowGuided(SlowSearch):
         **options: Any,
     ) -> None:
         super().__init__(*given, **options)
-        self.model, self.exploration, self.first_play = model, exploration, first_play
+        self.model = AsRounded(**vars(model))
+        self.exploration, self.first_play = exploration, first_play
         self.temperature, self.batch, self.worlds = temperature, batch, worlds
         self.worlds_in_use: dict[int, States] = {}
         self.margins: dict[int, list[list[float]]] = {}
@@ -398,7 +429,8 @@ class SlowGuided(SlowSearch):
         for action in actions:
             child = node.children.setdefault((mover, action), SlowNode(available=1))
             if not child.prior:
-                child.prior = max(exp(min((logits[action] - top) / self.temperature, 60)), 1e-30)
+                weight = max(exp(min((logits[action] - top) / self.temperature, 60)), 1e-30)
+                child.prior = float(np.float32(weight))  # as nodes keep it
 
     def evaluate(self, flight: Flight) -> None:
         """Look at the position where a simulation has come to, and end it."""

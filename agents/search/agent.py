@@ -21,6 +21,7 @@ from siberia_agents import greedy, heuristic  # noqa: F401 - they register the g
 from siberia_agents.interface import Agent
 from siberia_agents.plan import check_plan
 from siberia_agents.search import ismcts
+from siberia_env.core.numeric import fill_logarithms
 from siberia_env.core.rng import derive
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant
@@ -107,7 +108,9 @@ def check_word(option: str, value: Any, words: tuple[str, ...]) -> int:
 @lru_cache(maxsize=1)
 def logarithms(size: int) -> NDArray[np.float32]:
     """The logarithm of every number below `size`; of 0 it is 0."""
-    return np.log(np.maximum(np.arange(size), 1)).astype(np.float32)
+    table = np.zeros(size, np.float32)
+    fill_logarithms(table)
+    return table
 
 
 class Tree:

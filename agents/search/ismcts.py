@@ -22,6 +22,7 @@ import numpy as np
 from siberia_agents.plan import greedy, heuristic
 from siberia_env.core.engine import random_playout, sample_legal, settle
 from siberia_env.core.jit import borrowed, kernel, kernel_part
+from siberia_env.core.numeric import exp
 from siberia_env.core.rng import advance, derive, scramble
 from siberia_env.game import (
     MAX_PLAYERS,
@@ -163,7 +164,7 @@ def book_returns(kind: int, scale: float, points: Any, players: int, returns: An
             returns[player] = won
         else:
             ahead = mine - (second if mine == best else best)
-            returns[player] = 1.0 / (1.0 + np.exp(-ahead / scale))
+            returns[player] = 1.0 / (1.0 + exp(-ahead / scale))
             if kind == BOTH:
                 returns[player] = 0.5 * (returns[player] + won)
 

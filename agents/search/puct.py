@@ -24,6 +24,7 @@ from siberia_agents.network import borrowed_network, borrowed_workspace, forward
 from siberia_agents.search.ismcts import DEEPEST, MOST_ACTIONS, NONE, add_child, find_child, take
 from siberia_env.core.engine import settle
 from siberia_env.core.jit import borrowed, kernel, kernel_part
+from siberia_env.core.numeric import exp
 from siberia_env.core.rewards import MARGIN, MARGIN_UNIT, reward_of
 from siberia_env.core.rng import advance, derive, scale, scramble
 from siberia_env.game import (
@@ -123,7 +124,7 @@ def kept_row(nodes: Any, node: int, mover: int, kept: Any, actions: int) -> int:
 def weight_of(logit: float, top: float, temperature: float) -> float:
     """How likely the policy makes an action, next to one whose logit is `top`; `LEAST` where huge weights give none."""
     exponent = (logit - top) / temperature
-    return np.exp(min(exponent, MOST)) if exponent > LOWEST else LEAST
+    return exp(min(exponent, MOST)) if exponent > LOWEST else LEAST
 
 
 @kernel_part
@@ -254,7 +255,7 @@ def expected(outputs: Any, networks: Any, mover: int, players: int, margins: Any
         middle += float(outputs[networks.margins + relative]) / players
     for relative in range(players):
         seat = mover + relative if mover + relative < players else mover + relative - players
-        returns[seat] = np.exp(float(outputs[networks.shares + relative]) - top)
+        returns[seat] = exp(float(outputs[networks.shares + relative]) - top)
         margins[seat] = float(outputs[networks.margins + relative]) - middle
         together += returns[seat]
     known = together > 0.0 and together <= players  # not so where a model with huge weights gives no numbers

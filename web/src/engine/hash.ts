@@ -1,0 +1,26 @@
+/** Digests and the seeds that follow from them, as `siberia_env.seeds` derives them. */
+
+import { blake2b } from "@noble/hashes/blake2.js";
+import { sha256 as digest } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+
+export function sha256(bytes: Uint8Array): string {
+  return bytesToHex(digest(bytes));
+}
+
+function eightBytes(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, value, true);
+  return bytes;
+}
+
+/** The BLAKE2b of `message` under a key of 64 bits, as a number of 64 bits. */
+export function keyedHash(key: bigint, message: Uint8Array): bigint {
+  const found = blake2b(message, { dkLen: 8, key: eightBytes(BigInt.asUintN(64, key)) });
+  return new DataView(found.buffer, found.byteOffset).getBigUint64(0, true);
+}
+
+/** See `siberia_env.seeds.derived_seed`. */
+export function derivedSeed(seed: bigint, stream: number, number: number): bigint {
+  return keyedHash(seed, Uint8Array.from([...eightBytes(BigInt(stream)), ...eightBytes(BigInt(number))]));
+}
