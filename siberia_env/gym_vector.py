@@ -16,7 +16,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from siberia_env.aec import ILLEGAL_REWARD, SiberiaAECEnv
+from siberia_env import pictures
+from siberia_env.aec import DRAWN, ILLEGAL_REWARD, RENDER_MODES, SiberiaAECEnv, render_modes
 from siberia_env.core import engine, rewards
 from siberia_env.core.rng import check_seed
 from siberia_env.errors import ActionOutOfBoundsError, ConfigurationError, IllegalActionError, RenderModeError
@@ -31,7 +32,7 @@ from siberia_env.view import REPRESENTATIVE, BatchView
 Rows = NDArray[np.int64]
 
 RANDOM_PLAY = 1  #: the stream of seeds for opponents that play at random (`OPPONENTS` is another)
-RENDER_MODE = "ansi"
+HUMAN = "human"  #: the one render mode of a single game that a batch doesn't have: nobody reads so many texts
 
 
 class SiberiaVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
@@ -46,7 +47,11 @@ class SiberiaVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         opponents: who sits after the learner, in order.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [RENDER_MODE], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as in Gymnasium
+        "render_modes": [mode for mode in RENDER_MODES if mode != HUMAN],
+        "render_fps": 1,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -72,7 +77,8 @@ class SiberiaVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             rules: a mapping of the game's options, or for the card game an edition's name.
             components: the path of a component file, its content, or a `Components` object.
             reward: `"win"`, `"margin"` or `"score"` (`rewards.reward_of`).
-            render_mode: with `"ansi"`, `render` returns a text for each row.
+            render_mode: what `render` returns for each row: `"ansi"` a text, `"svg"` an SVG document, `"rgb_array"`
+                its pixels.
             autoreset_mode: when the next game of a row is dealt, as for `gymnasium.vector.SyncVectorEnv`.
 
         Raises:
@@ -81,18 +87,19 @@ class SiberiaVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """
         if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
             raise ConfigurationError(f"num_envs: {num_envs!r} is not a whole number from 1 up")
-        if render_mode not in (None, RENDER_MODE):
-            raise RenderModeError(f"render_mode: a batch has no {render_mode!r}; there is {RENDER_MODE}")
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
             raise ConfigurationError(f"autoreset_mode: {autoreset_mode!r} is none of {modes}") from None
         self.variant = variant = find_game(game).variant(num_players, rules, components)
+        shown = [mode for mode in render_modes(variant.game) if mode != HUMAN]
+        if render_mode is not None and render_mode not in shown:
+            raise RenderModeError(f"render_mode: a batch has no {render_mode!r}; there are {', '.join(shown)}")
         check_seat(seat, variant.num_players)
         self.num_envs = count = int(num_envs)
         self.render_mode = render_mode
-        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**type(self).metadata, "render_modes": shown, "autoreset_mode": self.autoreset_mode}
         self.fixed_seat = seat
         self.opponents: list[Opponent] = find_opponents(opponents, variant)
 
@@ -215,22 +222,29 @@ class SiberiaVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             {**infos, **self._infos(every)},
         )
 
-    def render(self) -> tuple[str, ...] | None:
-        """Show the game of each row as the learner sees it, if the render mode is `"ansi"`.
+    def render(self) -> tuple[Any, ...] | None:
+        """Show the game of each row as the learner sees it, in the render mode.
+
+        Returns:
+            A text, an SVG document or pixels (uint8 [height, width, 3]) for each row; None without a render mode.
 
         Raises:
+            MissingExtraError: the render mode is `"rgb_array"`, and the extra `pictures` is not installed.
             AssertionError: before the first `reset`.
         """
         if (self._episodes < 0).any():
             raise AssertionError("reset() needs to be called before render")
         if self.render_mode is None:
             return None
-        return tuple(
-            Position.from_states(self.variant, copy_states(self._states, slice(row, row + 1))).observation_string(
-                int(self._learner[row])
-            )
-            for row in range(self.num_envs)
-        )
+        return tuple(self._shown_row(row) for row in range(self.num_envs))
+
+    def _shown_row(self, row: int) -> Any:
+        position = Position.from_states(self.variant, copy_states(self._states, slice(row, row + 1)))
+        seat = int(self._learner[row])
+        if self.render_mode not in DRAWN:
+            return position.observation_string(seat)
+        drawn = position.picture(seat)
+        return drawn if self.render_mode == "svg" else pictures.rgb_array(drawn)
 
     # ------------------------------------------------------------ what is given
 

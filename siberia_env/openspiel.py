@@ -26,6 +26,7 @@ from siberia_env.card import chance as card_chance
 from siberia_env.card.components import components_from_json
 from siberia_env.common.chance import EVERYBODY, ChanceRoom, Draw
 from siberia_env.common.components import read_json
+from siberia_env.common.notation import make_alike
 from siberia_env.core import engine, rewards
 from siberia_env.core.engine import CHANCE
 from siberia_env.errors import ConfigurationError, missing_extra
@@ -64,7 +65,7 @@ def knowledge_of(view: View) -> str:
 def _knowledge(variant: Variant, states: States, seat: int) -> str:
     """The same for any player. A sample under a fixed seed holds all that the player knows, and nothing else."""
     sampled = copy_states(states)
-    ROOMS[variant.game.name].make_alike(variant, sampled)
+    make_alike(variant, sampled)
     engine.determinize_at(variant.rulesets, sampled, 0, seat, REPRESENTATIVE)
     return _digest(sampled)
 

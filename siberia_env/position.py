@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siberia_env import pictures
-from siberia_env.common.notation import chronicle_of
+from siberia_env.common.notation import chronicle_of, make_alike
 from siberia_env.core import engine, rewards
 from siberia_env.core.engine import CHANCE, TERMINAL
 from siberia_env.core.rng import check_seed, derive
@@ -329,15 +329,18 @@ class Position:
 
         Two positions of one variant have equal strings exactly if the player can't tell them apart as far as the
         record goes. The record keeps what a perfect memory knows of hidden cards and counters, and forgets the order of
-        events that no longer matters; OpenSpiel's strings hold the whole history, these don't. The number is a
-        128-bit hash of a sample of what the player can't know, drawn with the fixed seed of views. A sample holds all
-        that the player knows, and depends on that and on the seed alone, so equal samples mean equal knowledge.
+        events that no longer matters; OpenSpiel's strings hold the whole history, these don't. Which of two equal
+        cards or counters lies where makes no difference either. The number is a 128-bit hash of a sample of what the
+        player can't know, drawn with the fixed seed of views. A sample holds all that the player knows, and depends on
+        that and on the seed alone, so equal samples mean equal knowledge.
 
         Raises:
             ConfigurationError: there is no such player, or nobody is on turn.
         """
         seat = self._seat(player)
-        known = blake2b(self._sampled(seat, REPRESENTATIVE).tobytes(), digest_size=DIGEST).hexdigest()
+        alike = self.clone()
+        make_alike(alike.variant, alike.states)
+        known = blake2b(alike._sampled(seat, REPRESENTATIVE).tobytes(), digest_size=DIGEST).hexdigest()
         return f"{self._text(seat)}\ninformation state of player {seat}: {known}"
 
     def resample_from_infostate(self, player: int, seed: int) -> Self:

@@ -142,17 +142,19 @@ def test_seeds_may_be_given_row_by_row(case: GameCase) -> None:
     assert not np.array_equal(SiberiaVectorEnv(3, case.name).reset()[0]["observation"], first)
 
 
-def test_render_shows_each_row_as_the_learner_sees_it(case: GameCase) -> None:
-    env = SiberiaVectorEnv(2, case.name, opponents=last_legal, seat=1, render_mode="ansi")
+@pytest.mark.parametrize("mode", ["ansi", "svg", "rgb_array"])
+def test_render_shows_each_row_as_the_learner_sees_it(case: GameCase, mode: str) -> None:
+    env: Any = gymnasium.make_vec(case.gym_id, 2, opponents=last_legal, seat=1, render_mode=mode)
     with pytest.raises(AssertionError, match=r"reset\(\) needs to be called before render"):
         env.render()
     env.reset(seed=4)
-    single = SiberiaEnv(case.name, opponents=last_legal, seat=1, render_mode="ansi")
-    texts = []
-    for seed in (4, 5):
+    single = SiberiaEnv(case.name, opponents=last_legal, seat=1, render_mode=mode)
+    shown = env.render()
+    assert isinstance(shown, tuple)
+    for seed, picture in zip((4, 5), shown, strict=True):
         single.reset(seed=seed)
-        texts.append(single.render())
-    assert env.render() == tuple(texts)
+        assert np.array_equal(single.render(), picture)
+    assert mode in env.metadata["render_modes"]
     assert SiberiaVectorEnv(2, case.name).render_mode is None
 
 
@@ -167,7 +169,7 @@ def test_render_shows_each_row_as_the_learner_sees_it(case: GameCase) -> None:
         ({"opponents": ["greedy", "greedy"]}, "opponents: 2 for 1 other seats"),
         ({"reward": "money"}, "reward: "),
         ({"autoreset_mode": "Later"}, "autoreset_mode: 'Later' is none of 'NextStep', 'SameStep', 'Disabled'"),
-        ({"render_mode": "human"}, "render_mode: a batch has no 'human'; there is ansi"),
+        ({"render_mode": "human"}, "render_mode: a batch has no 'human'; there are ansi, svg, rgb_array"),
     ],
 )
 def test_options_that_there_are_not(case: GameCase, options: dict[str, Any], message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 from siberia_env.aec import SiberiaAECEnv
+from siberia_env.board.state import PLACE
+from siberia_env.card.notation import lowest_alike
 from siberia_env.common.notation import chronicle_of
 from siberia_env.core import engine
 from siberia_env.core.engine import CHANCE, TERMINAL
@@ -473,6 +476,62 @@ def test_the_number_tells_apart_what_the_text_alone_may_not(case: GameCase) -> N
     first, second = (table.information_state_string(0).splitlines()[-1] for table in (position, other))
     assert first != second
     assert len(first) == len(second)
+
+
+def test_two_resource_cards_that_look_alike_may_change_places() -> None:
+    """Open, hidden or captured: only their numbers differ, which nobody sees. Other cards are told apart."""
+    pairs, found = set(), {True: 0, False: 0}
+    for decisions in (2, 60, 200):
+        position = played(new_position("card", 3, seed=9), 1, decisions)
+        state, lowest = position.states[0], lowest_alike(position.variant)
+        known = [position.information_state_string(player) for player in range(3)]
+        for one, other in itertools.combinations(range(len(lowest)), 2):
+            alike, where = lowest[one] == lowest[other], {place_of(state, one), place_of(state, other)}
+            if len(where) == 1 or (not alike and pairs & {(decisions, *where)}):
+                continue
+            pairs.add((decisions, *where))
+            swapped = position.clone()
+            swap_cards(swapped.states[0], one, other)
+            assert swapped.serialize() != position.serialize()
+            strings = [swapped.information_state_string(player) for player in range(3)]
+            assert (strings == known) == alike
+            found[alike] += 1
+    assert found[True] > 10
+    assert found[False] > 5
+
+
+def place_of(state: Any, number: int) -> str:
+    """Where a resource card lies. All hidden places count as one: nobody can tell one from another."""
+    slots = np.flatnonzero(state.row == number)
+    if slots.size and state.face_up[slots[0]]:
+        return f"slot {slots[0]}"
+    return "hidden" if slots.size or number in state.resource_stack[: state.resource_stack_size] else "captured"
+
+
+def swap_cards(state: Any, one: int, other: int) -> None:
+    """Let two resource cards change places."""
+    for cards in (state.row, state.resource_stack[: state.resource_stack_size]):
+        first, second = cards == one, cards == other
+        cards[first], cards[second] = other, one
+
+
+def test_which_of_two_equal_counters_went_where_is_no_knowledge() -> None:
+    """While all place, and afterwards too."""
+    ways = []
+    for order in (("place research", "place person"), ("place person", "place research")):
+        position = new_position("board", 2, seed=3, rules={"sides": "random"})
+        state, seat = position.states[0], position.current_player()
+        assert state.drawn[seat, 0] == state.drawn[seat, 1]
+        for place in order:
+            position.apply_action(place)
+        while_placing = position.clone()
+        while position.states[0].phase == PLACE:
+            position.apply_action(position.legal_actions()[0])
+        ways.append((while_placing, position))
+    for first, second in zip(*ways, strict=True):
+        assert first.serialize() != second.serialize()
+        for player in range(2):
+            assert first.information_state_string(player) == second.information_state_string(player)
 
 
 def moments(case: GameCase) -> list[Position]:

@@ -66,10 +66,6 @@ def arrange(variant: Variant, states: States, after: States, drawn: tuple[int, .
         state.tile_stack[:size] = _with_on_top(state.tile_stack[:size].tolist(), drawn)
 
 
-def make_alike(variant: Variant, states: States) -> None:
-    """Do nothing: in the board game nothing has a number of its own (`ChanceRoom.make_alike`)."""
-
-
 def most_draws(variant: Variant) -> int:
     """At most so many pieces are drawn in a game."""
     ruleset = variant.rulesets[0]

@@ -42,6 +42,7 @@ from siberia_env.board.state import (
     CHOOSE_SIDE,
     DRAW,
     NOBODY,
+    NOT_PLACED,
     PLACE,
     RECALL_PAWN,
     SETUP,
@@ -54,6 +55,18 @@ from siberia_env.common.notation import EventTable, Line, Pile, check_form, chec
 from siberia_env.common.render import counted
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant
+
+
+def make_alike(variant: Variant, states: States) -> None:
+    """Order the plans of equal counters that a player has drawn (`Chronicle.make_alike`).
+
+    Which of two equal counters went where makes no difference: the rules look at how many went to each place.
+    """
+    state = states[0]
+    for kinds, plan in zip(state.drawn, state.plan, strict=True):
+        # The counters are sorted by kind. Those not placed yet stay behind those that are.
+        in_order = sorted(zip(kinds.tolist(), (plan == NOT_PLACED).tolist(), plan.tolist(), strict=True))
+        plan[:] = [where for _, _, where in in_order]
 
 
 def read_components(tables: Any) -> Components:

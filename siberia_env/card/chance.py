@@ -21,7 +21,7 @@ from siberia_env.card.components import (
     NUM_SYMBOLS,
     PERSON_VALUE,
 )
-from siberia_env.card.notation import card_name
+from siberia_env.card.notation import card_name, lowest_alike
 from siberia_env.card.state import SETUP, SHUFFLE, State
 from siberia_env.common.chance import Draw, without
 from siberia_env.common.components import NUM_RESOURCES
@@ -65,19 +65,6 @@ def arrange(variant: Variant, states: States, after: States, drawn: tuple[int, .
         for kind in drawn:
             stack.remove(kind)
         state.action_stack[:size] = [*stack, *reversed(drawn)]
-
-
-def make_alike(variant: Variant, states: States) -> None:
-    """Number the resource cards that look alike in order, those that lie open first (`ChanceRoom.make_alike`)."""
-    state, outcomes = states[0], _outcomes(variant)
-    free: dict[int, list[int]] = {}
-    for number in reversed(range(variant.rulesets[0].num_resource_cards)):
-        free.setdefault(outcomes[number], []).append(number)
-    places: list[tuple[Any, int]] = [(state.row, int(slot)) for slot in np.flatnonzero(state.face_up)]
-    places += [(state.row, int(slot)) for slot in np.flatnonzero((state.row >= 0) & (state.face_up == 0))]
-    places += [(state.resource_stack, depth) for depth in range(state.resource_stack_size)]
-    for cards, place in places:
-        cards[place] = free[outcomes[cards[place]]].pop()
 
 
 def most_draws(variant: Variant) -> int:
@@ -140,9 +127,7 @@ def _counted_resources(variant: Variant, numbers: Iterable[int]) -> dict[int, in
 @lru_cache(maxsize=64)
 def _outcomes(variant: Variant) -> tuple[int, ...]:
     """The outcome that stands for each resource card: that of the lowest number among the cards that look like it."""
-    ruleset = variant.rulesets[0]
-    looks = list(zip(ruleset.card_resource.tolist(), ruleset.card_value.tolist(), strict=True))
-    return tuple(NUM_KINDS + looks.index(look) for look in looks)
+    return tuple(NUM_KINDS + number for number in lowest_alike(variant))
 
 
 def _hidden(state: State) -> list[int]:

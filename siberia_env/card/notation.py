@@ -12,9 +12,11 @@ score depends on these numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from siberia_env.card import rules
@@ -50,6 +52,27 @@ def read_components(tables: Any) -> Components:
 def card_name(ruleset: Ruleset, number: int) -> str:
     """Return the name of resource card `number`, such as `gold 4000`."""
     return f"{RESOURCES[ruleset.card_resource[number]]} {int(ruleset.card_value[number]) * DOLLARS}"
+
+
+@lru_cache(maxsize=64)
+def lowest_alike(variant: Variant) -> tuple[int, ...]:
+    """For each resource card, the lowest number among the cards of equal resource and value."""
+    ruleset = variant.rulesets[0]
+    looks = list(zip(ruleset.card_resource.tolist(), ruleset.card_value.tolist(), strict=True))
+    return tuple(map(looks.index, looks))
+
+
+def make_alike(variant: Variant, states: States) -> None:
+    """Number the resource cards that look alike in order, those that lie open first (`Chronicle.make_alike`)."""
+    state, lowest = states[0], lowest_alike(variant)
+    free: dict[int, list[int]] = {}
+    for number in reversed(range(variant.rulesets[0].num_resource_cards)):
+        free.setdefault(lowest[number], []).append(number)
+    places: list[tuple[Any, int]] = [(state.row, int(slot)) for slot in np.flatnonzero(state.face_up)]
+    places += [(state.row, int(slot)) for slot in np.flatnonzero((state.row >= 0) & (state.face_up == 0))]
+    places += [(state.resource_stack, depth) for depth in range(state.resource_stack_size)]
+    for cards, place in places:
+        cards[place] = free[lowest[cards[place]]].pop()
 
 
 # ---------------------------------------------------------------- from states to lines

@@ -78,9 +78,6 @@ class ChanceRoom(Protocol):
         Where the kernels stop for chance, settle that chance with what is drawn.
         """
 
-    def make_alike(self, variant: Variant, states: States) -> None:
-        """Make two states that differ only in the numbers of pieces that look alike the same state, in place."""
-
     def shown_plans(self, variant: Variant, states: States) -> list[tuple[int, int, int]]:
         """What all players are shown when the last secret decision is taken, as (seat, outcome drawn, action)."""
 

@@ -76,10 +76,23 @@ class Chronicle(Protocol):
     def remark(self, variant: Variant, before: States, after: States, action: int) -> str:
         """What an action brought, in words for a reader; empty where its name says it all."""
 
+    def make_alike(self, variant: Variant, states: States) -> None:
+        """Make two arrays of one state the same, in place, that differ only in which of two equal pieces lies where.
+
+        A game in which no piece has a number of its own may leave this function out.
+        """
+
 
 def chronicle_of(game: Game) -> Chronicle:
     """The chronicle of a game."""
     return cast(Chronicle, game.room("chronicle"))
+
+
+def make_alike(variant: Variant, states: States) -> None:
+    """The same for any game (`Chronicle.make_alike`)."""
+    alike = getattr(chronicle_of(variant.game), "make_alike", None) if variant.game.chronicle else None
+    if alike is not None:
+        alike(variant, states)
 
 
 # ---------------------------------------------------------------- the form of a line
