@@ -71,8 +71,8 @@ def tournament(folder: Path, specs: list[str], games: int = 60, cluster: str | N
 
 
 def test_a_tournament_on_ray_gives_the_same_file(folder: Path, tmp_path: Path) -> None:
-    """With an agent of the user's own, which plays in a process of its own there too, and one that forfeits."""
-    specs = ["greedy", "random", "tests.faulty:Faulty:illegal"]
+    """With agents of the user's own, which play in processes of their own there too, and forfeit in three ways."""
+    specs = ["random", "tests.faulty:Faulty:illegal", "tests.faulty:Faulty:die", "tests.faulty:Faulty:leave"]
     here = tournament(tmp_path / "here", specs)
     assert tournament(folder, specs, cluster="auto") == here
     assert (folder / "forfeits.csv").read_bytes() == (tmp_path / "here/forfeits.csv").read_bytes()

@@ -12,6 +12,7 @@ Needs the extra `ray`.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +31,14 @@ from siberia_experiments.tournament.pool import Workers
 
 try:
     import ray
-    from ray.exceptions import RayActorError, RayError
+    from ray.exceptions import (
+        NodeDiedError,
+        ObjectLostError,
+        OutOfMemoryError,
+        RayActorError,
+        RayError,
+        WorkerCrashedError,
+    )
 except ImportError as error:
     raise missing_extra("ray", "playing on a Ray cluster", error.name) from error
 
@@ -38,6 +46,9 @@ CALL_SECONDS = 1.0  #: how long a worker should play the games that it gets at o
 MOST_AT_ONCE = 256  #: games
 DEATHS = 3  #: a worker is given up when it has ended this many times without playing a game
 START_LIMIT = 300.0  #: seconds in which a worker has to find room when none plays
+
+#: What Ray raises when a worker or its machine has ended, or when the results that lay there have gone with it.
+ENDED = (RayActorError, NodeDiedError, ObjectLostError, OutOfMemoryError, WorkerCrashedError)
 
 
 class Desk:
@@ -47,6 +58,9 @@ class Desk:
         if os.path.isdir(folder):
             os.chdir(folder)  # so that names of files and modules mean what they mean where the command was given
         vars(sys.modules["__main__"]).pop("__file__", None)  # a spawned process would run it: Ray's own program
+        # Ray's processes ignore this signal, and so would those that they start. Then the system does not keep how a
+        # process has ended: it would seem to go on, and an agent that crashes would forfeit for another reason.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._setting = setting
         self._digests = digests
         self._held = ExitStack()
@@ -125,6 +139,7 @@ class RayWorkers:
         self._calls: dict[Any, Call] = {}
         self._idle: set[int] = set()
         self._deaths: list[int] = []
+        self._last_end = ""  # what Ray said when a worker ended
 
     def __enter__(self) -> RayWorkers:
         for spec in self.setting.specs:
@@ -205,11 +220,15 @@ class RayWorkers:
         """
         answered, _ = ray.wait(list(self._calls), num_returns=1, timeout=limit) if self._calls else ([], [])
         if not answered:
-            raise ConfigurationError("--ray: no worker is left that plays; has the cluster a processor that is free?")
+            why = f"; the last one ended: {self._last_end}" if self._last_end else ""
+            raise ConfigurationError(
+                f"--ray: no worker is left that plays; has the cluster a processor that is free?{why}"
+            )
         call = self._calls.pop(answered[0])
         try:
             told = ray.get(answered[0])
-        except RayActorError:
+        except ENDED as error:
+            self._last_end = last_line(error)
             self._deaths[call.number] += 1
             if self._deaths[call.number] < DEATHS:
                 self._ask(call.number, [])
