@@ -1,6 +1,6 @@
 /** The card game: component tables, rulesets, and the lines of its records (siberia_env/card). */
 
-import type { Fields, Json, Line, Rules } from "./types";
+import type { Fields, Json, Line } from "./types";
 import type { Description } from "./kernels";
 import { setField } from "./fields";
 import {
@@ -191,7 +191,7 @@ export const card: Room = {
     const order: number[] = [];
     for (const [number, line] of until(lines, "shuffle")) {
       const hands = ((line.hands ?? []) as string[][]).flat();
-      for (const each of hands.length ? hands : ((line.cards ?? []) as string[] | number))
+      for (const each of hands.length ? hands : ((line.cards ?? []) as string[]))
         order.push(stack.take(each, number));
     }
     order.push(...stack.rest());
@@ -228,4 +228,4 @@ export function checkEventOf(
   check(variant, line);
 }
 
-export type { Rules };
+

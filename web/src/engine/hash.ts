@@ -24,3 +24,7 @@ export function keyedHash(key: bigint, message: Uint8Array): bigint {
 export function derivedSeed(seed: bigint, stream: number, number: number): bigint {
   return keyedHash(seed, Uint8Array.from([...eightBytes(BigInt(stream)), ...eightBytes(BigInt(number))]));
 }
+
+/** The streams of seeds of hints and of agents, by seat from the latter on; `checkModule` compares them with Python's. */
+export const HINT_STREAM = 2;
+export const AGENT_STREAM = 3;

@@ -1,7 +1,7 @@
 /** A module's functions, and the memory in which they work. */
 
 import { SiberiaError, type GameInfo } from "./types";
-import { sha256 } from "./hash";
+import { AGENT_STREAM, HINT_STREAM, sha256 } from "./hash";
 
 /** The form of descriptions that this engine reads. */
 export const FORMAT = "siberia-web/1";
@@ -64,7 +64,8 @@ export function checkBrowser(): void {
 
 /** Throw a `SiberiaError` unless description and module are a pair that this engine can run. */
 export function checkModule(info: GameInfo, wasm: Uint8Array): void {
-  if (info.format !== FORMAT)
+  const { search } = info as Description;
+  if (info.format !== FORMAT || search.agentStream !== AGENT_STREAM || search.hintStream !== HINT_STREAM)
     throw new SiberiaError(`This page reads ${FORMAT}, but the description of the game is ${JSON.stringify(info.format)}: page and game are of different versions.`);
   if (wasm.length !== info.wasm.bytes || sha256(wasm) !== info.wasm.sha256)
     throw new SiberiaError(`${info.wasm.file} is damaged or of another version than its description.`);
