@@ -7,7 +7,7 @@ RAY_VENV ?= .venv-ray
 BIN = $(VENV)/bin
 
 .PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types tables site docs notebooks bench clean
-.PHONY: wasm rllib-setup rllib-test rllib-demo rllib-throughput
+.PHONY: wasm wasm-check rllib-setup rllib-test rllib-demo rllib-throughput
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench       the speed table, beside other libraries"
 	@echo "make docs        write the generated tables and pictures of the docs anew, and build the site in site/"
 	@echo "make wasm        build the WebAssembly modules of both games, and what a page is told of them"
+	@echo "make wasm-check  build them again: the same bytes; and play 400 games of each beside Python (most of an hour)"
 	@echo "make notebooks   run the notebooks and keep their outputs"
 	@echo "make format      format the code"
 	@echo "make clean       remove the virtual environments"
@@ -98,6 +99,11 @@ notebooks: setup
 wasm: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[web]'
 	$(BIN)/python -m siberia_experiments.web.build
+
+# The modules built again are the same bytes, and play the same games as Python. With node, so does the engine in TypeScript.
+wasm-check: wasm
+	$(BIN)/python -m siberia_experiments.web.build --check
+	$(BIN)/python -m tests.wasm_games --games 400
 
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

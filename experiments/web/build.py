@@ -115,15 +115,32 @@ def build(game: str, force: bool) -> None:
     print(f"{path.name}: {len(content)} bytes, sha256 {description['wasm']['sha256'][:16]}")
 
 
+def check(game: str) -> None:
+    """Build a game's module anew, and compare it with the one that is there.
+
+    Raises:
+        BuildError: it is another one.
+    """
+    print(f"{game}.wasm: compiling (some minutes on a slow machine) ...", flush=True)
+    fresh = built(game)
+    if fresh != (STATIC / f"{game}.wasm").read_bytes() or not is_current(game, sources_hash()):
+        raise module.BuildError(f"{game}.wasm is not what the sources give: make wasm")
+    print(f"{game}.wasm: built again, the same {len(fresh)} bytes")
+
+
 def main() -> int:
     """Build what the command line names."""
     parser = argparse.ArgumentParser(description="Build the WebAssembly modules of the games, and what describes them.")
     parser.add_argument("games", nargs="*", metavar="GAME", help="card or board; both by default")
     parser.add_argument("--force", action="store_true", help="build modules even if no source has changed")
+    parser.add_argument("--check", action="store_true", help="build anew and compare; write nothing")
     given = parser.parse_args()
     try:
         for game in given.games or GAMES:
-            build(find_game(game).name, given.force)
+            if given.check:
+                check(find_game(game).name)
+            else:
+                build(find_game(game).name, given.force)
     except (SiberiaError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
