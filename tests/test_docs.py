@@ -269,8 +269,9 @@ def test_record_lines_in_the_docs_are_json() -> None:
 
 def commands_in(page: Path) -> list[str]:
     """The lines of a page's code blocks that call `siberia`, without comments, pipes and redirections."""
-    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
-    lines = [line for block in blocks for line in block.splitlines() if line.startswith("siberia ")]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+    texts = [text for language, text in blocks if language in ("", "sh")]
+    lines = [line for text in texts for line in text.splitlines() if line.startswith("siberia ")]
     return [re.split(r" [#|>] ?", line)[0] for line in lines]
 
 
