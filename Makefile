@@ -116,6 +116,10 @@ $(RAY_VENV)/.ready: pyproject.toml constraints-ray.txt
 	$(RAY_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-ray.txt --editable '.[ray]' pytest hypothesis
 	@touch $@
 
+# Ray runs its workers with the lowest priority of all unless it is told otherwise: where something else runs too, they
+# would hardly get on.
+rllib-test rllib-demo rllib-throughput: export RAY_worker_niceness ?= 0
+
 rllib-test: rllib-setup
 	$(RAY_VENV)/bin/python -m pytest tests/on_ray.py
 

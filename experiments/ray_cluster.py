@@ -46,7 +46,7 @@ LOCAL = "local"  #: in place of an address: Ray is started on this machine, and 
 AUTO = "auto"  #: the cluster that this machine belongs to
 CONNECT_SECONDS = 5.0  #: time limit for somebody to listen at the address
 ANSWER_SECONDS = 60.0  #: time limit for Ray to answer there, the start of a Python process included
-LOOK_SECONDS = 120.0  #: time limit for every machine to tell its versions
+LOOK_SECONDS = 300.0  #: time limit for every machine to tell its versions; a busy one takes minutes to start Python
 OBJECT_STORE = 200 * 2**20  #: bytes of shared memory for Ray on this machine, when it is started here
 
 _TRY = """

@@ -198,17 +198,17 @@ class RayWorkers:
             yield from results
 
     def _add_desk(self) -> None:
-        self._desks.append(
-            ray.remote(num_cpus=1, max_restarts=-1)(Desk).remote(self.setting, self._digests, os.getcwd())
-        )
+        # An actor whose calls are never retried refuses calls while it is being started again, which takes as long as
+        # it takes. So calls are retried by default (one that has not begun just waits), and `play` makes an exception.
+        actor = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=DEATHS)(Desk)
+        self._desks.append(actor.remote(self.setting, self._digests, os.getcwd()))
         self._deaths.append(0)
         self._ask(len(self._desks) - 1, [])
 
     def _ask(self, number: int, tasks: list[Task]) -> None:
         """Give a worker games to play, or let it start. One that has not started waits for room, and holds no games."""
         desk = self._desks[number]
-        # A worker that is being started again answers late. Without retries, Ray would call that a failure.
-        call = desk.play.remote(tasks) if tasks else desk.start.options(max_task_retries=DEATHS).remote()
+        call = desk.play.options(max_task_retries=0).remote(tasks) if tasks else desk.start.remote()
         self._calls[call] = Call(number, tasks, monotonic())
         self._idle.discard(number)
 
