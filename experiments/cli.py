@@ -822,7 +822,13 @@ def play(
             help="The other players: one agent for all, or one for each seat, starting with the seat after yours.",
         ),
     ] = "search:2000",
-    seat: Annotated[int, typer.Option(help="Your seat; seat 0 starts.")] = 0,
+    seat: Annotated[
+        str, typer.Option(metavar="SEAT,...", help="Your seat, or one for each of --names; seat 0 starts.")
+    ] = "",
+    names: Annotated[
+        str,
+        typer.Option(metavar="NAME,...", help="Your name, or those of all people who share the keyboard: Ann,Bob."),
+    ] = "",
     players: Players = 2,
     rules: Rules = "",
     components: ComponentFile = None,
@@ -835,6 +841,9 @@ def play(
     hints: Annotated[
         str, typer.Option(metavar="BUDGET", help="Budget of the search for a hint: seconds (1s) or simulations (2000).")
     ] = "1s",
+    ask_always: Annotated[
+        bool, typer.Option("--ask-always", help="Ask even if there is only one move; else it is made for you.")
+    ] = False,
     resume: Annotated[Path | None, typer.Option("--resume", metavar="FILE", help="Continue a saved game.")] = None,
 ) -> None:
     """Play against agents in the terminal, with hints, undo and a save after every decision.
@@ -845,31 +854,38 @@ def play(
 
     siberia play board --players 3 --against greedy,random --rules sides=random
 
+    siberia play card --players 3 --names Ann,Bob --against level:medium
+
     siberia play card --resume play-card-1.save.json
     """
     from secrets import randbits
 
-    from siberia_agents.search.agent import SearchAgent
+    from siberia_agents.search.agent import Budget
+    from siberia_experiments.play.hints import hint_search
     from siberia_experiments.play.saves import load_game
-    from siberia_experiments.play.session import new_files, new_game, resumed_record, sit_down
+    from siberia_experiments.play.session import new_files, new_game, read_people, resumed_record, sit_down
 
-    searcher = SearchAgent(hints)
+    Budget(hints)  # refuses a bad one before anything else is done
     if resume is not None:
-        for name in ("against", "seat", "players", "rules", "components", "seed"):
+        for name in ("against", "seat", "names", "players", "rules", "components", "seed"):
             if was_given(context, name):
                 raise ConfigurationError(f"--{name}: a resumed game keeps its own; leave the option out")
         found, looks_ahead = load_game(resume)
         if found.variant.game is not named_game(game):
             raise ConfigurationError(f"--resume: {resume} keeps a game of {found.variant.game.name}, not of {game}")
-        ask_about_modules(resume, found.agents)
+        ask_about_modules(resume, [spec for seat, spec in enumerate(found.agents) if seat not in found.people])
         save, record_file = resume, resumed_record(resume, out)
     else:
         variant = read_variant(game, players, rules, components)
-        found = new_game(variant, randbits(32) if seed is None else seed, seat, read_agents(against))
+        people, seats = read_people(names, seat)
+        if len(people) == players and was_given(context, "against"):
+            raise ConfigurationError("--against: people take all seats; leave the option out")
+        specs = read_agents(against)
+        found = new_game(variant, randbits(32) if seed is None else seed, seats, specs, people)
         looks_ahead = 0
         record_file, save = new_files(game, out)
     try:
-        sit_down(found, save, record_file, searcher, looks_ahead)
+        sit_down(found, save, record_file, hint_search(found.variant, hints), looks_ahead, not ask_always)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 

@@ -22,7 +22,7 @@ fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 ASKING = "\x1b[?2004h"  #: the line editor sends this before each prompt, but not when it draws the line again
-CTRL_C, CTRL_D, LEFT, UP = "\x03", "\x04", "\x1b[D", "\x1b[A"
+CTRL_C, CTRL_D, TAB, LEFT, UP = "\x03", "\x04", "\t", "\x1b[D", "\x1b[A"
 
 
 def plain(text: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from siberia_experiments.play.keyboard import Keyboard
-from tests.terminal import CTRL_C, CTRL_D, LEFT, UP, Terminal, plain
+from tests.terminal import CTRL_C, CTRL_D, LEFT, TAB, UP, Terminal, plain
 
 PROMPT = "line?"
 
@@ -23,8 +23,11 @@ from siberia_experiments.play.keyboard import Keyboard
 for number in range(int(sys.argv[1])):
     try:
         with Keyboard() as keyboard:
+            keyboard.offer(["mine gold", "mine gas", "hire worker"])
             while True:
-                print("got", repr(keyboard.read("line? ")), flush=True)
+                print("got", repr(line := keyboard.read("line? ")), flush=True)
+                if line == "next":
+                    keyboard.forget_lines()
     except KeyboardInterrupt:
         print("heard", number, flush=True)
     except EOFError:
@@ -106,12 +109,17 @@ def test_the_handler_of_signals_is_the_one_from_before_when_all_is_read() -> Non
 # ---------------------------------------------------------------- lines
 
 
-def test_a_line_is_edited_and_an_earlier_one_comes_back(tmp_path: Path) -> None:
+def test_a_line_is_edited_and_completed_and_an_earlier_one_comes_back(tmp_path: Path) -> None:
     with reading(tmp_path) as terminal:
         terminal.wait()
         assert "got 'mine gold'" in plain(terminal.type(f"mine old{LEFT * 3}g"))
         assert "got 'mine gold 2'" in plain(terminal.type(f"{UP} 2"))
         assert "got ''" in plain(terminal.type(""))
+        assert "got 'hire worker'" in plain(terminal.type(f"h{TAB}"))
+        assert "got 'mine gold'" in plain(terminal.type(f"m go{TAB}"))
+        assert "got 'mine ga'" in plain(terminal.type(f"mi{TAB}a"))  # as far as all that it could be agree
+        assert "got 'next'" in plain(terminal.type("next"))
+        assert "got ''" in plain(terminal.type(UP))
         assert "end 0" in plain(terminal.press(CTRL_D))
         assert terminal.code() == 0
 

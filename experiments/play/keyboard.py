@@ -12,7 +12,7 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from types import FrameType, TracebackType
@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
     from prompt_toolkit.input import Input
 
 BLINK = 0.1  #: seconds between two looks whether what is waited for has come
@@ -73,6 +75,16 @@ class Keyboard:
             if self._pressed:
                 raise KeyboardInterrupt
 
+    def offer(self, words: Sequence[str]) -> None:
+        """Complete what is typed next to one of `words` (Tab). `mi go` too can become `mine gold`."""
+        if self._editor is not None:
+            self._editor.words = tuple(words)
+
+    def forget_lines(self) -> None:
+        """Forget the earlier lines, because somebody else takes the keyboard."""
+        if self._editor is not None:
+            self._editor.forget_lines()
+
     def forget(self) -> None:
         """Drop what has been typed and not been read."""
         if sys.stdin.isatty():
@@ -82,6 +94,12 @@ class Keyboard:
                 termios.tcflush(sys.stdin, termios.TCIFLUSH)
         if self._editor is not None:
             self._editor.forget()
+
+
+def begins(name: str, text: str) -> bool:
+    """Whether each word of `text` is the beginning of the word of `name` in its place."""
+    words, typed = name.lower().split(), text.lower().split()
+    return len(typed) <= len(words) and all(map(str.startswith, words, typed))
 
 
 def _is_plain() -> bool:
@@ -102,17 +120,37 @@ def _plain_line(prompt: str) -> str:
 
 
 class _Editor:
-    """Line editing and history, by prompt_toolkit."""
+    """Line editing, history and completion, by prompt_toolkit."""
+
+    words: tuple[str, ...] = ()  # what can be typed
 
     @cached_property
     def _session(self) -> PromptSession[str]:
         from prompt_toolkit import PromptSession
+        from prompt_toolkit.completion import Completer, Completion
         from prompt_toolkit.output.defaults import create_output
+        from prompt_toolkit.shortcuts import CompleteStyle
+
+        editor = self
+
+        class Words(Completer):
+            def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Completion]:
+                typed = document.text_before_cursor
+                for word in editor.words:
+                    if begins(word, typed):
+                        yield Completion(word, start_position=-len(typed))
 
         output = create_output()
         # Asking the terminal where its cursor is would be answered among the keys, or never.
         output.enable_cpr = False  # type: ignore[attr-defined]
-        return PromptSession(input=_terminal_input(), output=output, enable_suspend=True)
+        return PromptSession(
+            input=_terminal_input(),
+            output=output,
+            enable_suspend=True,
+            completer=Words(),
+            complete_while_typing=False,
+            complete_style=CompleteStyle.READLINE_LIKE,  # any other needs room below the line
+        )
 
     def line(self, prompt: str, is_over: Callable[[], bool]) -> str:
         """The next line; raises `KeyboardInterrupt` as soon as `is_over` says so."""
@@ -128,6 +166,12 @@ class _Editor:
             app.create_background_task(watch())
 
         return self._session.prompt(prompt, pre_run=start, handle_sigint=False)
+
+    def forget_lines(self) -> None:
+        """Begin a new history."""
+        from prompt_toolkit.history import InMemoryHistory
+
+        self._session.history = self._session.default_buffer.history = InMemoryHistory()
 
     def forget(self) -> None:
         """Drop what was typed behind the end of the last line."""

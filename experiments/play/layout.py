@@ -2,19 +2,25 @@
 
 The views are up to 100 columns wide. `fitted` takes whole columns of filling (spaces, horizontal lines, shade) out
 of a grid or a map until it fits; lines, arrows and texts stay what they are and where they are to each other, so
-it works for any game's view. Sentences are wrapped anew.
+it works for any game's view. Sentences are wrapped anew, and a line ends within one only where it must.
 """
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 LINES = frozenset("─│┌┐└┘├┤┬┴┼")
 SPACE, ACROSS, SHADE = " ", "─", "▒"
+UPRIGHT = frozenset("│ ")
 FILLING = frozenset((SPACE, ACROSS, SHADE))
 INDENT = "  "  #: of the later lines of a sentence
+TOGETHER = "\N{NO-BREAK SPACE}"  #: a space at which no line ends; shown as a plain one
+SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[^a-z\s])")
+SHORTEST = 0.55  #: part of the width that a line has to reach to end with a clause
+PART_END = re.compile(r"(?<=;) +")
+COUNTED = re.compile(r"(?<=\d) (?=[^\W\d])")  #: between a number and what it counts
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,28 @@ class Part:
     drawn: bool
 
 
+def renamed(text: str, names: Sequence[str]) -> str:
+    """A text view with `names`, one a seat, in place of `player_0` and so on; grids and maps stay as wide as they are.
+
+    A name that is too long for its place in a grid is cut off.
+    """
+    lines = []
+    for line in text.splitlines():
+        if LINES.isdisjoint(line):
+            line = re.sub(r"\bplayer_(\d)\b", lambda found: names[int(found[1])], line)
+        else:
+            line = re.sub(r"(▸?)player_(\d)( \(you\))?( *)", lambda found: _in_a_grid(found, names), line)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _in_a_grid(found: re.Match[str], names: Sequence[str]) -> str:
+    """A name, cut off where the next cell would begin."""
+    mark, number, you, space = found[1], found[2], found[3] or "", found[4]
+    room = len(found[0]) - min(1, len(space))
+    return f"{mark}{names[int(number)][: room - len(mark + you)]}{you}".ljust(len(found[0]))
+
+
 def fitted(text: str, width: int) -> list[Part]:
     """The parts of a text view, none wider than `width` columns where that can be had without losing anything."""
     parts = []
@@ -37,6 +65,31 @@ def fitted(text: str, width: int) -> list[Part]:
         lines = _narrowed(lines, width) if drawn else _wrapped(lines, width)
         parts.append(Part(tuple(lines), drawn))
     return parts
+
+
+def lowered(part: Part, height: int) -> Part:
+    """A map without some of the rows that only lead its lines on, as far as it has to be to fit into `height` lines."""
+    rows = list(part.lines)
+    while len(rows) > height:
+        spare = [row for row in range(1, len(rows)) if _leads_on(rows, row)]
+        if not spare:
+            break
+        del rows[next((row for row in spare if rows[row] == rows[row - 1]), spare[-1])]
+    return Part(tuple(rows), part.drawn)
+
+
+def _leads_on(rows: Sequence[str], row: int) -> bool:
+    """Whether a row has nothing but lines that come from above and go on below, none of them the side of a box."""
+    return UPRIGHT.issuperset(rows[row]) and not any(
+        sign == "│" and _is_left_side(rows, row, column) for column, sign in enumerate(rows[row])
+    )
+
+
+def _is_left_side(rows: Sequence[str], row: int, column: int) -> bool:
+    """Whether a line that goes up begins at the upper left corner of a box."""
+    while row > 0 and rows[row][column] in "│├┤┼":
+        row -= 1
+    return re.match(r"┌[─┬┴]*┐", rows[row][column:]) is not None
 
 
 def sentences(text: str, width: int) -> list[str]:
@@ -71,11 +124,38 @@ def _wrapped(lines: list[str], width: int) -> list[str]:
             whole[-1] += SPACE + line.strip()
         else:
             whole.append(line)
-    return [
-        part
-        for sentence in whole
-        for part in textwrap.wrap(sentence, width, subsequent_indent=INDENT, break_on_hyphens=False) or [""]
-    ]
+    return [part for text in whole for part in in_lines(text, width)]
+
+
+def in_lines(text: str, width: int, indent: str = INDENT) -> list[str]:
+    """`text` in lines of at most `width` columns, the later ones indented; one empty line if there is no text.
+
+    A sentence that fits into a line is not torn, nor is a part of one up to a semicolon. A number stays with what it
+    counts.
+    """
+    if len(text) <= width:
+        return [text]
+    lines: list[str] = []
+    for sentence in SENTENCE_END.split(text):
+        for part in [sentence] if len(indent + sentence) <= width else PART_END.split(sentence):
+            if lines and (len(f"{lines[-1]} {part}") <= width or len(indent + part) > width):
+                part = f"{lines.pop()} {part}"
+            elif lines:
+                part = indent + part
+            lines += _cut(part, width, indent)
+    return lines
+
+
+def _cut(text: str, width: int, indent: str) -> list[str]:
+    """`text` in lines that end at a comma or colon where that doesn't leave them too short, else between two words."""
+    rest, lines = COUNTED.sub(TOGETHER, text), []
+    while len(rest) > width:
+        clause = max(rest.rfind(f"{sign} ", int(width * SHORTEST), width + 1) for sign in ",:") + 1
+        end = clause or rest.rfind(SPACE, len(indent) + 1, width + 1)
+        end = end if end > 0 else width
+        lines.append(rest[:end])
+        rest = indent + rest[end:].lstrip(SPACE)
+    return [line.replace(TOGETHER, SPACE) for line in [*lines, rest]]
 
 
 def _narrowed(lines: list[str], width: int) -> list[str]:

@@ -2,138 +2,73 @@
 
 Line by line, so that it works over ssh, in tmux and in a pipe. What is shown and told comes from the seat
 (`siberia_experiments.play.seat`), which knows what the seat may know; this file reads, prints and saves. The game is
-saved after every decision.
+saved after every decision. Several people can share the keyboard: the screen is cleared between their turns.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-import textwrap
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from io import TextIOWrapper
-from itertools import count, groupby
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 from rich.theme import Theme
 
 from siberia_agents.interface import Agent
 from siberia_agents.registry import make_agent
-from siberia_agents.search.agent import SearchAgent, SearchResult
+from siberia_agents.search.agent import Budget, SearchAgent, SearchResult
+from siberia_env.common.notation import score_sources
 from siberia_env.common.render import counted, seat_name
 from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.files import FileLock, in_use
 from siberia_env.game import Variant
-from siberia_env.records import write_records
+from siberia_env.records import replay, write_records
 from siberia_experiments.commands import command_line, path_word
 from siberia_experiments.console import new_table
 from siberia_experiments.faults import described, printable
 from siberia_experiments.match import derived_seed
+from siberia_experiments.play.guide import Guide
+from siberia_experiments.play.hints import expected_margins, money, reason, search_told
 from siberia_experiments.play.keyboard import BLINK, Keyboard
-from siberia_experiments.play.layout import Part, fitted, sentences
+from siberia_experiments.play.layout import Part, fitted, in_lines, lowered, sentences
+from siberia_experiments.play.moves import WORDS, NotUnderstood, menu, understood
 from siberia_experiments.play.saves import save_game
-from siberia_experiments.play.seat import Option, SeatedGame
+from siberia_experiments.play.seat import PERSON, Option, SeatedGame, person_spec
 
-PERSON = "person"  #: the name of a person's seat in records
 RECORD_ENDING, SAVE_ENDING = ".jsonl", ".save.json"
 
 HINT_STREAM, FIRST_BOT_STREAM = 2, 3  #: of seeds derived from the game's
 HINTS_SHOWN = 8
+WARM_UP = 8  #: simulations
 PATIENCE = 1.0  #: seconds of thinking before a spinner appears
+LONGEST_NAME = 12  #: characters of a person's name
+CLEAR = "\x1b[H\x1b[2J\x1b[3J"  #: clears the screen and what has scrolled out of it
 
 T = TypeVar("T")
-
-#: What can be typed instead of a move: keys, what they do.
-COMMANDS = {
-    "h": "hint: what a search thinks of your moves",
-    "t": "table: show the whole table",
-    "u": "undo: take your last decision back (u! if you have learned something since)",
-    "s": "save and quit (q too); the game is saved after every decision anyway",
-    "?": "help: this list",
-}
-WORDS = {"hint": "h", "table": "t", "undo": "u", "undo!": "u!", "save": "s", "quit": "s", "q": "s", "help": "?"}
-CHOOSING = (
-    "Choose by the number in front of a move, or type its name or the beginning of its words: "
-    "'mi go' is 'mine gold' if nothing else begins like that. Enter takes the only move there is."
-)
 
 THEME = Theme({"siberia.you": "bold", "siberia.shade": "dim"})
 
 
 def coloured(line: str, colours: Mapping[str, str], drawn: bool = False) -> Text:
-    """A line with the game's words in their colours, the person, and what lies face down.
+    """A line with the game's words in their colours, the person who looks, and what lies face down.
 
     In what is `drawn`, grids and maps, words go by their first two letters too.
     """
     text = Text(line)
     for word, colour in colours.items():
         text.highlight_regex(rf"\b(?:{word}|{word[:2]})\b" if drawn else rf"\b{word}\b", colour)
-    text.highlight_regex(r"\byou\b|▸?player_\d \(you\)", "siberia.you")
+    text.highlight_regex(r"\byou\b|[^\s│]+ \(you\)", "siberia.you")
     text.highlight_regex(r"▒+", "siberia.shade")
     return text
-
-
-class NotUnderstood(Exception):
-    """What the person typed is no move and no command; the message says why."""
-
-
-def understood(typed: str, options: Sequence[Option]) -> Option | str:
-    """The move or the command (a key of `COMMANDS`, or `u!`) that the person has typed.
-
-    Raises:
-        NotUnderstood: it is none, or could be several moves.
-    """
-    text = " ".join(typed.lower().split())
-    if not text and len(options) == 1:
-        return options[0]
-    command = WORDS.get(text, text)
-    if command in COMMANDS or command == "u!":
-        return command
-    if text.isdecimal():
-        if 1 <= int(text[:9]) <= len(options):
-            return options[int(text[:9]) - 1]
-        raise NotUnderstood(f"there is no move {text[:9]}; the moves are 1 to {len(options)}")
-    meant = _meant(text, options) if text else []
-    if len(meant) == 1:
-        return meant[0]
-    if meant:
-        raise NotUnderstood(f"{typed.strip()!r} could be: {', '.join(option.name for option in meant)}")
-    raise NotUnderstood(f"{typed.strip()!r} is no move now; type the number of a move, or ? for help" if text else "")
-
-
-def _meant(text: str, options: Sequence[Option]) -> list[Option]:
-    """The moves that a text means: the one of that name, or else those that begin so, or whose words do."""
-
-    def begins(option: Option) -> bool:
-        words, typed = option.name.lower().split(), text.split()
-        return len(typed) <= len(words) and all(map(str.startswith, words, typed))
-
-    tests: tuple[Callable[[Option], bool], ...] = (
-        lambda option: option.name.lower() == text,
-        lambda option: option.name.lower().startswith(text),
-        begins,
-    )
-    return next(filter(None, ([option for option in options if test(option)] for test in tests)), [])
-
-
-def menu(options: Sequence[Option], width: int) -> list[str]:
-    """The moves in lines, a group for each first word of their names."""
-    digits = len(str(len(options)))
-    lines: list[str] = []
-    for _, group in groupby(options, lambda option: option.name.split()[0]):
-        entries = [f"{option.number:>{digits + 1}}  {option}" for option in group]
-        column = max(map(len, entries)) + 2
-        across = max(1, (width + 2) // column)
-        for start in range(0, len(entries), across):
-            line = "".join(entry.ljust(column) for entry in entries[start : start + across]).rstrip()
-            lines += textwrap.wrap(line, width, subsequent_indent=" " * (digits + 3), break_on_hyphens=False)
-    return lines
 
 
 def in_background(work: Callable[[], T], busy: Callable[[], Any]) -> T:
@@ -162,17 +97,20 @@ def in_background(work: Callable[[], T], busy: Callable[[], Any]) -> T:
 
 @dataclass
 class Session:
-    """A person who plays.
+    """People who play.
 
     Attributes:
         game: the game as it stands; another one after a move has been taken back.
-        bots: who sits on the other seats.
+        bots: who sits on the seats without a person.
         console: where to print.
-        read: `read(prompt)` is a line that the person has typed; raises `EOFError` when there are no more.
+        read: `read(prompt)` is a line that somebody has typed; raises `EOFError` when there are no more.
         save_path: the file that keeps the game.
         hints: whose search gives hints.
         looks_ahead: decisions taken back after seeing what could not be foreseen.
         forget: drops what has been typed and not been read.
+        offer: is given what can be typed next, for completion.
+        next_person: is called when somebody else takes the keyboard.
+        pass_forced: whether decisions in which only one action is legal are taken without asking.
     """
 
     game: SeatedGame
@@ -183,22 +121,38 @@ class Session:
     hints: SearchAgent
     looks_ahead: int = 0
     forget: Callable[[], None] = lambda: None
+    offer: Callable[[Sequence[str]], None] = lambda names: None
+    next_person: Callable[[], None] = lambda: None
+    pass_forced: bool = True
     _told_before: set[str] = field(default_factory=set)  # sentences shown last; empty if the whole game is to be shown
+    _looking: int | None = None  # the seat of the person at the screen; None before the first one
+    _has_searched: bool = False
+    _untold: dict[int, list[tuple[int, list[str]]]] = field(default_factory=dict)  # by seat; see `_take`
+
+    def __post_init__(self) -> None:
+        self.guide = Guide(self.game.variant)
+        if len(self.game.people) == 1:
+            self._looking = self.game.seat
 
     def run(self) -> bool:
-        """Play until the game is over; False if the person has left it before.
+        """Play until the game is over; False if it has been left before.
 
         Raises:
             SiberiaError: another player has failed, or the game can't be saved.
-            KeyboardInterrupt: the person has left in a hurry. The game is saved then too.
+            KeyboardInterrupt: somebody has left in a hurry. The game is saved then too.
         """
         self._save()
         self._greet()
         while not self.game.over:
-            if not self.game.on_turn:
-                self._tell(self._act(self._move_of(self.game.player)))
-                self._told_before.clear()
-            elif not self._decide():
+            player = self.game.player
+            if player not in self.game.people:
+                self._take(self._move_of(player))
+            elif self.pass_forced and (action := self.game.forced) is not None:
+                self._take(action)
+            elif player == self._looking:
+                if not self._decide():
+                    return False
+            elif not self._hand_over(player):
                 return False
         self.say()
         self._show_table([])
@@ -211,10 +165,12 @@ class Session:
         """Let the person take one decision, or a command; False if it leaves."""
         options = self.game.options()
         self._show(options)
-        prompt = f"your move (1{f' to {len(options)}' if len(options) > 1 else ''}, ? for help): "
+        self.offer([*(option.name for option in options), *self.guide.words])
+        name = f"{self.game.names[self.game.seat]}, " if self._shared else ""
+        prompt = f"{name}your move (1{f' to {len(options)}' if len(options) > 1 else ''}, ? for help): "
         while True:
             try:
-                answer = understood(self.read(prompt), options)
+                answer = understood(self.read(prompt), options, self.guide.commands, self.guide.parts)
             except NotUnderstood as error:
                 self.say(str(error) or "type the number of a move, or ? for help")
                 continue
@@ -222,25 +178,84 @@ class Session:
                 self.say()
                 return False
             if isinstance(answer, Option):
-                self._tell(self._act(answer.action))
+                self._take(answer.action)
                 return True
-            if answer == "s":
+            command, _, more = answer.partition(" ")
+            if command == "s":
                 return False
-            if answer in ("u", "u!"):
-                if self._undo(forced=answer == "u!"):
+            if command in ("u", "u!"):
+                if self._undo(forced=command == "u!"):
                     return True
-            elif answer == "h":
+            elif command == "h":
                 self._hint(options)
-            elif answer == "t":
+            elif command == "m" or more in self.guide.parts:
+                self._show_part(more or "map")
+            elif command == "t":
                 self._told_before.clear()
                 self._show(options, whole=True)
+            elif command == "rules":
+                self._rules(more)
             else:
                 self._help()
 
-    def _act(self, action: int) -> list[str]:
-        told = self.game.take(action)
+    @property
+    def _shared(self) -> bool:
+        """Whether several people share the keyboard."""
+        return len(self.game.people) > 1
+
+    def _hand_over(self, player: int) -> bool:
+        """Let the person at the screen go and the next one come, with nothing in sight; False if one of them leaves."""
+        name = self.game.names[player]
+        self.offer([])
+        if self._looking is not None:
+            while True:
+                answer = self._answer(f"Enter hides the table for {name}'s turn (u undoes, s quits): ")
+                if answer == "s":
+                    return False
+                if answer in ("u", "u!") and self._undo(forced=answer == "u!"):
+                    return True
+                if answer == "":
+                    break
+            self._clear()
+        while answer := self._answer(f"{name}, press Enter to see your table (s quits): "):
+            if answer == "s":
+                return False
+        self.game.seat = self._looking = player
+        self._told_before.clear()
+        for _, lines in self._untold.pop(player, []):
+            self._tell(lines)
+        return True
+
+    def _answer(self, prompt: str) -> str:
+        """What is typed between two turns, as a command; `s` if there is no more input."""
+        try:
+            typed = " ".join(self.read(prompt).lower().split())
+        except EOFError:
+            self.say()
+            return "s"
+        return WORDS.get(typed, typed)
+
+    def _clear(self) -> None:
+        """Take everything off the screen, out of its past, and out of what the arrow keys bring back."""
+        self.next_person()
+        if self.console.is_dumb_terminal:
+            self.console.file.write("\n" * self.console.height)
+        elif self.console.is_terminal:
+            self.console.file.write(CLEAR)
+        self.console.file.flush()
+
+    def _take(self, action: int) -> None:
+        """Carry out an action, save, and tell those who look; to the others it is told when their turn comes."""
+        game, count = self.game, len(self.game.decisions)
+        if game.player not in game.people:
+            self._told_before.clear()
+        told = game.tell(action)
         self._save()
-        return told
+        for seat, lines in told.items():
+            if seat == self._looking:
+                self._tell(lines)
+            else:
+                self._untold.setdefault(seat, []).append((count, lines))
 
     def _move_of(self, player: int) -> int:
         """Another player's legal action.
@@ -249,7 +264,7 @@ class Session:
         was saved in between, or a move taken back.
         """
         game, agent = self.game, self.bots[player]
-        who = f"{seat_name(player)} ({game.agents[player]})"
+        who = self._with_agent(player)
         view, seed = game.view(), derived_seed(game.seed, FIRST_BOT_STREAM + player, len(game.decisions))
 
         def think() -> int:
@@ -261,15 +276,22 @@ class Session:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise SiberiaError(f"{who} has failed: {described(error)}; {self.how_to_go_on()}") from error
+            raise SiberiaError(
+                f"{who} has failed: {described(error)}; {self._saved}; go on with: {self._resume}"
+            ) from error
         legal = isinstance(action, int | np.integer) and not isinstance(action, bool) and action in view.legal_actions
         if not legal:  # the legal ones are not named: they may show what is hidden
-            raise SiberiaError(f"{who} has chosen {action!r}, which is not legal; {self.how_to_go_on()}")
+            raise SiberiaError(
+                f"{who} has chosen {action!r}, which is not legal; {self._saved}; go on with: {self._resume}"
+            )
         return int(action)
 
     def _undo(self, forced: bool) -> bool:
-        """Take the person's last decision back, and what followed; whether that was done."""
-        last = self.game.last_own_decision()
+        """Take the person's last decision back, and what followed; whether that was done.
+
+        Decisions that nobody was asked for are taken back with the one before them.
+        """
+        last = self.game.last_own_decision(with_forced=not self.pass_forced)
         if last is None:
             self.say("there is no decision of yours to take back")
             return False
@@ -284,6 +306,9 @@ class Session:
         self.say(f"taken back: {self.game.decisions[last][1]}")
         self.game = self.game.rewound(last)
         self._told_before.clear()
+        self._untold = {
+            seat: [(count, lines) for count, lines in untold if count < last] for seat, untold in self._untold.items()
+        }
         self._save()
         return True
 
@@ -293,29 +318,45 @@ class Session:
         self._show_ranking(ranking, {option.action: option for option in options})
 
     def _search(self) -> SearchResult:
-        game = self.game
+        game, view, budget = self.game, self.game.view(), self.hints.budget
         self.hints.start(game.variant, derived_seed(game.seed, HINT_STREAM, len(game.decisions)))
-        return self.hints.search(game.view())
+        if budget.seconds is not None and not self._has_searched:  # what is compiled first takes no thinking time
+            self.hints.budget = Budget(WARM_UP)
+            self.hints.search(view)
+            self.hints.budget = budget
+        self._has_searched = True
+        return self.hints.search(view)
 
     # ------------------------------------------------------------ files
 
     def _save(self) -> None:
         save_game(self.save_path, self.game, self.looks_ahead)
 
-    def how_to_go_on(self) -> str:
-        """The sentence about the saved game."""
-        name, path = self.game.variant.game.name, path_word(self.save_path)
-        return f"the game is saved; go on with: {command_line('play', name, '--resume', path)}"
+    _saved = "the game is saved"
+
+    @property
+    def _resume(self) -> str:
+        """The command that goes on with the saved game."""
+        return command_line("play", self.game.variant.game.name, "--resume", path_word(self.save_path))
+
+    def say_how_to_go_on(self) -> None:
+        """Tell that the game is saved, and the command that goes on with it."""
+        self.say(f"{self._saved}; go on with:")
+        self.say(f"  {self._resume}", in_one=True)
 
     # ------------------------------------------------------------ the screen
 
     def say(self, text: str = "", in_one: bool = False) -> None:
         """Print a text; `in_one` line if there is a path in it to be copied (the terminal breaks it)."""
-        self.console.print(printable(text), markup=False, highlight=False, soft_wrap=in_one)
+        lines = [printable(text)] if in_one else in_lines(printable(text), self.console.width, indent="")
+        for line in lines:
+            self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _tell(self, lines: Sequence[str]) -> None:
+        """Print lines in the game's colours."""
         for line in lines:
-            self.console.print(coloured(line, self.game.variant.game.colours))
+            for part in in_lines(line, self.console.width, indent="    "):
+                self.console.print(coloured(part, self.game.variant.game.colours), soft_wrap=True)
 
     @contextmanager
     def _spinner(self, text: str) -> Iterator[None]:
@@ -323,17 +364,40 @@ class Session:
             yield
         self.forget()  # it would answer a question that had not been asked
 
+    def _with_agent(self, player: int) -> str:
+        """A player's name, and which agent it is if it is one."""
+        return self.game.names[player] + ("" if player in self.game.people else f" ({self.game.agents[player]})")
+
     def _greet(self) -> None:
-        game = self.game
-        others = ", ".join(f"{seat_name(player)} ({game.agents[player]})" for player in sorted(self.bots))
-        self.say(f"{game.variant.game.title}. You are {seat_name(game.seat)}; you play against {others}.")
-        self.say(f"The game is kept in {self.save_path}. Type ? for help.", in_one=True)
-        self.say()
+        game, everybody = self.game, range(self.game.variant.num_players)
+        self.say(f"{game.variant.game.title}.")
+        if self._shared:
+            self.say(f"At the table: {', '.join(map(self._with_agent, everybody))}.")
+            self.say("The screen is cleared between the turns of two people.")
+        else:
+            others = ", ".join(self._with_agent(player) for player in everybody if player != game.seat)
+            self.say(f"You are {game.names[game.seat]}; you play against {others}.")
+        self.say(f"The game is kept in {self.save_path}.", in_one=True)
+        self.say("Type ? for help, and rules for the rules.")
 
     def _help(self) -> None:
-        self.say(CHOOSING)
-        for key, meaning in COMMANDS.items():
-            self.say(f"  {key}  {meaning}")
+        for part in self.guide.help(self.console.width):
+            self._print(part)
+
+    def _rules(self, wanted: str) -> None:
+        """The rules in short, one by its number, or all."""
+        try:
+            for part in self.guide.rules(wanted):
+                self._print(part)
+        except ConfigurationError as error:
+            self.say(str(error))
+
+    def _print(self, part: RenderableType) -> None:
+        """Print a line, or what rich lays out."""
+        if isinstance(part, str):
+            self.console.print(part, markup=False, highlight=False, soft_wrap=True)
+        else:
+            self.console.print(part)
 
     def _show(self, options: Sequence[Option], whole: bool = False) -> None:
         """The table, or within a turn only the sentences that are new; and the moves."""
@@ -357,54 +421,81 @@ class Session:
         if moves and self.console.is_terminal:
             missing = _part_to_leave_out(parts, self.console.height - len(moves) - 3)
         for part in parts:
-            for line in () if part is missing else part.lines:
-                told = coloured(line, self.game.variant.game.colours, part.drawn)
-                self.console.print(told, no_wrap=True, overflow="ignore", crop=False)
+            if part is not missing:
+                self._show_lines(part)
         if missing is not None:
-            self.say("(The window is short: t shows the whole table.)")
+            self.say(f"(The window is short: t{self._name_of(parts, missing)} shows the rest of the table.)")
+
+    def _name_of(self, parts: Sequence[Part], part: Part) -> str:
+        """The name of a part as it stands behind `t`; empty if it has none."""
+        number = [other for other in parts if other.drawn].index(part)
+        return f" {self.guide.parts[number]}" if number < len(self.guide.parts) else ""
+
+    def _show_lines(self, part: Part) -> None:
+        for line in part.lines:
+            told = coloured(line, self.game.variant.game.colours, part.drawn)
+            self.console.print(told, no_wrap=True, overflow="ignore", crop=False)
+
+    def _show_part(self, name: str) -> None:
+        """One of the grids of the table, such as the map; lower if it is too tall for the window."""
+        drawn = [part for part in fitted(self.game.text(), self.console.width) if part.drawn]
+        part = drawn[self.guide.parts.index(name)]
+        self._show_lines(lowered(part, self.console.height - 1) if self.console.is_terminal else part)
 
     def _show_ranking(self, ranking: SearchResult, options: Mapping[int, Option]) -> None:
-        game = self.game
+        variant, seat = self.game.variant, self.game.seat
+        game, margins = variant.game, expected_margins(self.hints, ranking, seat)
         ranked = new_table("")
         ranked.title = None
-        ranked.add_column("", justify="right")
-        ranked.add_column("move")
-        ranked.add_column("visits", justify="right")
-        players = [game.seat, *(player for player in range(game.variant.num_players) if player != game.seat)]
-        for player in players:
-            ranked.add_column(game.called(player), justify="right")
-        ranked.add_column("you win", justify="right")
+        for heading in ("", "move", "margin", "against best", "you win", "visits"):
+            ranked.add_column(heading, justify="left" if heading == "move" else "right")
         total = max(1, int(ranking.visits.sum()))
         for row, action in enumerate(ranking.actions[:HINTS_SHOWN]):
             option, visits = options[int(action)], int(ranking.visits[row])
-            scores = [self._expected(ranking.scores[row, player]) for player in players]
-            wins = f"{100 * ranking.win_shares[row, game.seat]:.0f}%"
-            told = [*scores, wins] if visits else ["-"] * (len(scores) + 1)
-            ranked.add_row(str(option.number), option.name, f"{100 * visits / total:.0f}%", *told)
-        self.say(
-            f"Expected scores after {counted(ranking.simulations, 'simulation')} in {ranking.seconds:.1f} s, "
-            "the most visited move first:"
-        )
+            if row and not visits:
+                break  # nothing is expected of a move that was not tried
+            behind = money(game, margins[row] - margins[0], signed=True) if row else ""
+            won = f"{100 * ranking.win_shares[row, seat]:.0f}%"
+            expected = money(game, margins[row], signed=True)
+            ranked.add_row(str(option.number), option.name, expected, behind, won, f"{100 * visits / total:.0f}%")
+        others = [self.game.names[player] for player in range(variant.num_players) if player != seat]
+        rivals = others[0] if len(others) == 1 else f"the mean of the {len(others)} others"
+        names = [options[int(action)].name for action in ranking.actions]
+        self._tell([reason(game, names, margins, ranking, seat, rivals)])
         self.console.print(ranked)
-
-    def _expected(self, points: float) -> str:
-        """A mean score, rounded."""
-        game = self.game.variant.game
-        digits = game.score_digits
-        return game.score_text(f"{round(points * game.score_unit, digits):.{max(digits, 0)}f}")
+        self.say(
+            f"Margin: how far you are expected to end ahead of {rivals}. By {search_told(self.hints, variant)}; "
+            f"{counted(ranking.simulations, 'simulation')} in {ranking.seconds:.1f} s, the most visited move first."
+        )
 
     def _show_scores(self) -> None:
-        """Final scores and winners, and what was taken back with knowledge of what followed."""
-        game, end = self.game, self.game.record().end
+        """Final scores and winners, where the points came from, and what was taken back with knowledge."""
+        game, record = self.game, self.game.record()
+        kind, end = game.variant.game, record.end
         final = new_table("Final scores")
         for heading in ("player", "agent", "score", ""):
             final.add_column(heading, justify="right" if heading == "score" else "left")
         for player in sorted(range(game.variant.num_players), key=lambda player: -end["scores"][player]):
-            who = seat_name(player) + (" (you)" if player == game.seat else "")
+            who = game.names[player] + (" (you)" if player == game.seat and not self._shared else "")
             won = ("shares the win" if len(end["winners"]) > 1 else "wins") if player in end["winners"] else ""
-            final.add_row(who, Text(game.agents[player]), game.variant.game.score_text(end["scores"][player]), won)
+            agent = PERSON if player in game.people else game.agents[player]
+            final.add_row(who, Text(agent), kind.score_text(end["scores"][player]), won)
         self.say()
         self.console.print(final)
+        steps = [(decision.states, decision.action, decision.after) for decision in replay(record)]
+        if sources := score_sources(game.variant, steps):
+            sheet = new_table("Where the points came from")
+            sheet.add_column("source")
+            sheet.add_column("rules")
+            for name in game.names:
+                sheet.add_column(name, justify="right")
+            for source in sources:
+                points = [kind.score_text(number * kind.score_unit) if number else "-" for number in source.points]
+                sheet.add_row(source.name, source.rules, *points)
+            sheet.add_section()
+            sheet.add_row("score", "", *map(kind.score_text, end["scores"]))
+            self.say()
+            self.console.print(sheet)
         if self.looks_ahead:
             self.say(f"Taken back with knowledge of what followed: {counted(self.looks_ahead, 'decision')}.")
 
@@ -422,23 +513,74 @@ def _part_to_leave_out(parts: Sequence[Part], room: int) -> Part | None:
 # ---------------------------------------------------------------- from the command line
 
 
-def new_game(variant: Variant, seed: int, seat: int, against: Sequence[str]) -> SeatedGame:
-    """A game of a person on `seat` against agents on the others: one for all, or one a seat from the next one on.
+def new_game(
+    variant: Variant, seed: int, seats: int | Sequence[int], against: Sequence[str], names: Sequence[str] = ()
+) -> SeatedGame:
+    """A game of people against agents: one agent for all other seats, or one a seat from the first person's on.
+
+    Args:
+        variant: what is played.
+        seed: decides every chance outcome.
+        seats: where people sit, one of them or several.
+        against: the agents; they don't count if people take all seats.
+        names: the people's names, in the order of `seats`; none, or one each.
 
     Raises:
         ConfigurationError: no such seat or seed, or the agents are neither one nor one a seat.
     """
-    others = variant.num_players - 1
-    if len(against) not in (1, others):
-        wanted = "1" if others == 1 else f"1, or {others} (one a seat)"
-        raise ConfigurationError(f"--against: {len(against)} agents for {counted(others, 'seat')}; name {wanted}")
-    specs = list(against) * (others if len(against) == 1 else 1)
-    if not 0 <= seat < variant.num_players:
+    people = [seats] if isinstance(seats, int) else list(seats)
+    if len(names) > variant.num_players:
+        raise ConfigurationError(f"--names: {len(names)} people for a game of {variant.num_players}; see --players")
+    for seat in people:
+        if not 0 <= seat < variant.num_players:
+            raise ConfigurationError(
+                f"--seat: {seat}; a game of {variant.num_players} has the seats 0 to {variant.num_players - 1}"
+            )
+    circle = [(people[0] + offset) % variant.num_players for offset in range(variant.num_players)]
+    free = [seat for seat in circle if seat not in people]
+    if free and len(against) not in (1, len(free)):
+        wanted = "1" if len(free) == 1 else f"1, or {len(free)} (one a seat)"
+        raise ConfigurationError(f"--against: {len(against)} agents for {counted(len(free), 'seat')}; name {wanted}")
+    specs = list(against) * (len(free) if len(against) == 1 else 1)
+    sitting = dict(zip(free, specs, strict=False))
+    sitting |= {seat: person_spec(name) for seat, name in zip(people, names or [""] * len(people), strict=True)}
+    return SeatedGame(variant, seed, [sitting[seat] for seat in range(variant.num_players)], people[0])
+
+
+def read_people(names: str, seats: str) -> tuple[list[str], list[int]]:
+    """Who plays and where, from the options `--names` (empty: one person without a name) and `--seat`.
+
+    Raises:
+        ConfigurationError: a name that can't be shown, names or seats that are given twice, or seats that are not one
+            for each name.
+    """
+    people = [" ".join(name.split()) for name in names.split(",")] if names else []
+    for name in people:
+        if not name or len(name) > LONGEST_NAME or not all(sign.isalnum() or sign in " -'._" for sign in name):
+            raise ConfigurationError(
+                f"--names: {name!r}; a name has 1 to {LONGEST_NAME} characters: letters, digits, spaces and - ' . _"
+            )
+        if is_taken(name):
+            raise ConfigurationError(f"--names: {name!r} would be taken for somebody else; choose another name")
+    if len({name.casefold() for name in people}) < len(people):
+        raise ConfigurationError(f"--names: {names!r} has a name twice; they have to differ")
+    try:
+        places = [int(seat) for seat in seats.split(",")] if seats else list(range(max(1, len(people))))
+    except ValueError:
         raise ConfigurationError(
-            f"--seat: {seat}; a game of {variant.num_players} has the seats 0 to {variant.num_players - 1}"
-        )
-    after = variant.num_players - 1 - seat  # seats behind the person's
-    return SeatedGame(variant, seed, [*specs[after:], PERSON, *specs[:after]], seat)
+            f"--seat: {seats!r}; give the number of a seat, or one for each of --names, such as 0,2"
+        ) from None
+    if len(places) != max(1, len(people)):
+        people_told = counted(len(people), "name") if people else "one person without --names"
+        raise ConfigurationError(f"--seat: {counted(len(places), 'seat')} for {people_told}; give one for each")
+    if len(set(places)) < len(places):
+        raise ConfigurationError(f"--seat: {seats!r} has a seat twice")
+    return people, places
+
+
+def is_taken(name: str) -> bool:
+    """Whether a name already means a seat or the one who reads."""
+    return name.casefold() == "you" or re.fullmatch(r"player_\d+", name.casefold()) is not None
 
 
 def seat_agents(game: SeatedGame) -> dict[int, Agent]:
@@ -449,7 +591,7 @@ def seat_agents(game: SeatedGame) -> dict[int, Agent]:
         ModelError: one can't play this game.
         SiberiaError: one has failed in its `start`.
     """
-    bots = {player: make_agent(spec) for player, spec in enumerate(game.agents) if player != game.seat}
+    bots = {player: make_agent(spec) for player, spec in enumerate(game.agents) if player not in game.people}
     for player, agent in bots.items():
         try:
             agent.start(game.variant, derived_seed(game.seed, FIRST_BOT_STREAM + player, 0))
@@ -540,8 +682,10 @@ def _kept_by_this_session(save: Path) -> Iterator[None]:
         lock.release()
 
 
-def sit_down(game: SeatedGame, save: Path, record: Path, hints: SearchAgent, looks_ahead: int = 0) -> None:
-    """Play a game in the terminal, to its end or until the person leaves.
+def sit_down(
+    game: SeatedGame, save: Path, record: Path, hints: SearchAgent, looks_ahead: int = 0, pass_forced: bool = True
+) -> None:
+    """Play a game in the terminal, to its end or until it is left.
 
     Args:
         game: new or resumed.
@@ -549,14 +693,27 @@ def sit_down(game: SeatedGame, save: Path, record: Path, hints: SearchAgent, loo
         record: the file for the game's record.
         hints: whose search gives hints.
         looks_ahead: see `Session`.
+        pass_forced: see `Session`.
 
     Raises:
         SiberiaError: an agent can't play or has failed, or a file can't be written.
-        KeyboardInterrupt: the person has left with Ctrl-C; the game is saved.
+        KeyboardInterrupt: somebody has left with Ctrl-C; the game is saved.
     """
     with _kept_by_this_session(save), Keyboard() as keyboard:
         console, read = terminal(keyboard)
-        session = Session(game, seat_agents(game), console, read, save, hints, looks_ahead, keyboard.forget)
+        session = Session(
+            game,
+            seat_agents(game),
+            console,
+            read,
+            save,
+            hints,
+            looks_ahead,
+            keyboard.forget,
+            keyboard.offer,
+            keyboard.forget_lines,
+            pass_forced,
+        )
         finished = False
         try:
             finished = session.run()
@@ -565,7 +722,7 @@ def sit_down(game: SeatedGame, save: Path, record: Path, hints: SearchAgent, loo
             raise
         finally:
             if not finished and not isinstance(sys.exception(), SiberiaError):
-                session.say(session.how_to_go_on(), in_one=True)
+                session.say_how_to_go_on()
         if finished:
             write_records(record, [session.game.record()])
             save.unlink(missing_ok=True)

@@ -32,6 +32,7 @@ from siberia_env.board.components import (
     TILES_FACE_UP,
     WORKER,
     Components,
+    all_exchanges,
     components_from_json,
 )
 from siberia_env.board.state import (
@@ -51,7 +52,17 @@ from siberia_env.board.state import (
     State,
 )
 from siberia_env.common.components import DOLLARS, NUM_RESOURCES, RESOURCES, check_integer, check_table
-from siberia_env.common.notation import EventTable, Line, Pile, check_form, check_list, check_order, padded
+from siberia_env.common.notation import (
+    EventTable,
+    Line,
+    Pile,
+    Source,
+    Step,
+    check_form,
+    check_list,
+    check_order,
+    padded,
+)
 from siberia_env.common.render import counted
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant
@@ -178,6 +189,43 @@ def _effect(variant: Variant, old: State, new: State, action: int) -> list[str]:
     if action == INVESTOR and new.phase != TAKE_TILE:
         return ["nothing: no tile to take"]
     return []
+
+
+def sources(variant: Variant, steps: Sequence[Step]) -> list[Source]:
+    """Tell where everybody's money came from: what was sold at which exchange (B21), or by a salesman card (B25)."""
+    sold: dict[tuple[int, int], list[int]] = {}
+    for before, action, after in steps:
+        old, new = before[0], after[0]
+        player = int(old.player)
+        if (
+            old.phase == TURN
+            and ACT + GAS <= action < RESOURCE
+            and (earned := int(new.money[player] - old.money[player]))
+        ):
+            resource = action - ACT - GAS
+            sale = sold.setdefault((resource, _buyer(variant, old, resource)), [0] * variant.num_players)
+            sale[player] += earned
+    names = all_exchanges(variant.components)
+    found = []
+    for (resource, row), points in sorted(sold.items()):
+        if row < len(names):
+            found.append(Source(f"{RESOURCES[resource]} sold in {names[row]}", "B21", tuple(points)))
+        else:
+            found.append(Source(f"{RESOURCES[resource]} sold by card", "B25", tuple(points)))
+    return found
+
+
+def _buyer(variant: Variant, state: State, resource: int) -> int:
+    """Return the exchange that pays the player on turn best, by its row among all; one past these for a card.
+
+    Of exchanges that pay the same, it is the first; an exchange goes before a card.
+    """
+    ruleset, player = variant.rulesets[0], int(state.player)
+    rows = [
+        rules.exchange_row(state, exchange) for exchange, salesmen in enumerate(state.salesmen[player]) if salesmen > 0
+    ]
+    paying = [row for row in rows if ruleset.price[row, resource] == state.best_price[player, resource]]
+    return int(paying[0]) if paying else len(all_exchanges(variant.components))
 
 
 def _area_names(variant: Variant, areas: int) -> list[str]:

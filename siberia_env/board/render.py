@@ -123,6 +123,20 @@ PANEL_LEGEND = (
     f"{UNCOVERED}: a space that is uncovered; {NEW}: placed in this round, not yet shown to the others."
 )
 
+PARTS = ("map", "exchanges", "panels")  #: the grids of a view, in order
+SIGNS = (  #: what the signs in a view mean
+    (" ".join(SHORT[resource] for resource in RESOURCES), f"cubes of {', '.join(RESOURCES)}"),
+    (f"you  p1{TIMES}2", "a pawn of yours; two pawns of player_1: workers on the map, salesmen at exchanges"),
+    (f"{SHADE} {EXHAUSTED}", "an area without cubes: steps cross it for nothing"),
+    ("◄ ▲", "the ways out of Vladivostok; no way leads in"),
+    ("▸", "the player whose turn it is"),
+    (UNCOVERED, "a space of an action that is uncovered; with both spaces covered you can carry it out"),
+    ("ga/lo", "a counter that shows gas and the logistician; likewise sa salesman, wo worker, in investor"),
+    (SHORT["manager"], "a manager counter"),
+    (TILE_MARK, "an investment tile, which covers its space for the rest of the game"),
+    (f"{NEW}ga/lo", "a counter placed in this round, not yet shown to the others"),
+)
+
 
 def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> str:
     """Return the game in `states[index]` as the seat `viewer` sees it; `None` sees everything."""
@@ -141,6 +155,15 @@ def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> st
         *wrapped(turn(ruleset, state, components, names, viewer)),
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def prices(variant: Variant) -> list[list[str]]:
+    """B5, B25: the rows of a table of what the exchanges of the box pay for a cube, the heading first."""
+    names, rows = all_exchanges(variant.components), [["exchange", *RESOURCES]]
+    rows += [[name, *_prices(variant.components.exchanges[name])] for name in names]
+    if variant.rules["salesman_cards"]:
+        rows.append(["salesman card", *_prices([variant.components.salesman_cards[name] for name in RESOURCES])])
+    return rows
 
 
 def title(variant: Variant) -> str:

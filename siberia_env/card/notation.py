@@ -25,14 +25,29 @@ from siberia_env.card.components import (
     ACTION_CARDS,
     FACE_UP_AT_START,
     HAND_AT_START,
+    INVESTOR,
     KINDS,
+    PERSON_VALUE,
     ROW_SLOTS,
+    SALESMAN,
+    SYMBOLS,
+    WORKER,
     Components,
     components_from_json,
 )
 from siberia_env.card.state import EMPTY, NOTHING, PAYING, SETUP, SHUFFLE, Ruleset, State
 from siberia_env.common.components import DOLLARS, RESOURCES, check_integer
-from siberia_env.common.notation import EventTable, Line, Pile, check_form, check_list, check_order, padded
+from siberia_env.common.notation import (
+    EventTable,
+    Line,
+    Pile,
+    Source,
+    Step,
+    check_form,
+    check_list,
+    check_order,
+    padded,
+)
 from siberia_env.common.render import counted
 from siberia_env.errors import ConfigurationError
 from siberia_env.game import States, Variant
@@ -144,6 +159,37 @@ def remark(variant: Variant, before: States, after: States, action: int) -> str:
         if old.face_up[slot] and new.row[slot] != old.row[slot]
     ]
     return f"{variant.action_names[chosen]} brings {', '.join(taken) or 'nothing'}"
+
+
+def sources(variant: Variant, steps: Sequence[Step]) -> list[Source]:
+    """Tell where everybody's points came from (C16): what was mined and hired, and what salesmen add to it."""
+    ruleset, state, players = variant.rulesets[0], steps[-1][2][0], range(variant.num_players)
+    found = []
+    for resource, name in enumerate(RESOURCES):
+        mined = [int(state.captured_value[player, resource]) for player in players]
+        raised = [
+            int(state.captured_best_value[player, resource]) - mined[player]
+            if int(state.salesman_owner[resource]) == player
+            else 0
+            for player in players
+        ]
+        found += [Source(f"{name} mined", "C11, C16", tuple(mined)), _raised(name, raised)]
+    persons = (
+        (WORKER, state.workers, "C6, C13"),
+        (SALESMAN, state.salesmen, "C13"),
+        (INVESTOR, state.investors, "C13"),
+    )
+    for symbol, hired, numbers in persons:
+        name = "salesmen" if symbol == SALESMAN else f"{SYMBOLS[symbol]}s"
+        worth = [int(hired[player]) * PERSON_VALUE for player in players]
+        more = int(ruleset.salesman_value[symbol]) - PERSON_VALUE
+        raised = [int(hired[player]) * more * int(state.salesman_owner[symbol] == player) for player in players]
+        found += [Source(f"{name} hired", numbers, tuple(worth)), _raised(name, raised)]
+    return found
+
+
+def _raised(what: str, points: Sequence[int]) -> Source:
+    return Source(f"{what}, salesman adds", "C16", tuple(points))
 
 
 # ---------------------------------------------------------------- from lines to outcomes

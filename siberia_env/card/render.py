@@ -12,6 +12,7 @@ from siberia_env.card.actions import ACTION_NAMES, CARD_ACTIONS
 from siberia_env.card.components import (
     INVESTOR,
     KINDS,
+    PERSON_VALUE,
     ROW_SLOTS,
     SALESMAN,
     SYMBOLS,
@@ -32,6 +33,7 @@ from siberia_env.card.state import (
 )
 from siberia_env.common.components import NUM_RESOURCES, RESOURCES
 from siberia_env.common.render import (
+    TOGETHER,
     boxed,
     counted,
     dollars,
@@ -49,6 +51,14 @@ LABEL_WIDTH = 9
 SUPPLY_WIDTH = 8
 PLAYER_WIDTH = 16
 FACE_DOWN = "▒" * SLOT_WIDTH
+PARTS = ("row", "players")  #: the grids of a view, in order
+SIGNS = (  #: what the signs in a view mean
+    ("▸", "the player whose turn it is"),
+    ("▒▒▒", "a card that lies face down"),
+    ("S I", "the salesman and the investor for that line, under the one who has them, or in the supply"),
+    ("2 $5000", "two captured cards, and what they count now"),
+    ("gas/worker", "an action card that shows gas and a worker; it pays for the one or the other"),
+)
 LEGEND = "S: its salesman. I: its investor. Captured cards: how many, and what they count now."
 
 
@@ -65,6 +75,23 @@ def ansi(variant: Variant, states: States, index: int, viewer: int | None) -> st
         *wrapped(turn(ruleset, state)),
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def prices(variant: Variant) -> list[list[str]]:
+    """C3, C4: the rows of a table of what captured cards and persons count, the heading first."""
+    components = variant.components
+    rows = [["", "cards", "each counts", "with its salesman"]]
+    for resource in RESOURCES:
+        values = sorted(components.resource_cards[resource])
+        kinds = sorted(set(values))
+        counts = inventory([values.count(value) for value in kinds], [dollars(value) for value in kinds])
+        more = "or more" if values and values[-1] > components.salesmen[resource] else ""
+        rows.append([resource, str(len(values)), counts, f"{dollars(components.salesmen[resource])} {more}".strip()])
+    counts_of = {WORKER: components.workers, SALESMAN: len(SYMBOLS), INVESTOR: NUM_RESOURCES}
+    for person, number in counts_of.items():
+        name = SYMBOLS[person]
+        rows.append([name, str(number), dollars(PERSON_VALUE), dollars(components.salesmen[name])])
+    return [[cell.replace(TOGETHER, " ") for cell in row] for row in rows]
 
 
 def title(variant: Variant) -> str:

@@ -7,6 +7,7 @@ outcomes of a game and makes outcomes of names again. `siberia_env.records` writ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -20,6 +21,24 @@ Line: TypeAlias = Mapping[str, Any]
 
 #: The events of a game: the keys of each line beside `event`, and the check of their values.
 EventTable: TypeAlias = Mapping[str, tuple[Sequence[str], Callable[[Variant, Line], None]]]
+
+#: One decision of a game: the state before it, the action, and the state when chance has settled. Arrays of one.
+Step: TypeAlias = tuple[States, int, States]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where points of a game came from.
+
+    Attributes:
+        name: what gave them, in words for a reader.
+        rules: the numbers of the rules that gave them.
+        points: each player's, in points (`Game.score_unit`), seat by seat.
+    """
+
+    name: str
+    rules: str
+    points: tuple[int, ...]
 
 
 class Chronicle(Protocol):
@@ -93,6 +112,16 @@ def make_alike(variant: Variant, states: States) -> None:
     alike = getattr(chronicle_of(variant.game), "make_alike", None) if variant.game.chronicle else None
     if alike is not None:
         alike(variant, states)
+
+
+def score_sources(variant: Variant, steps: Sequence[Step]) -> list[Source]:
+    """Where everybody's points came from in a game that went through all of `steps`.
+
+    The sources add up to the scores. A game tells them by the function `sources` of its chronicle; for one that
+    doesn't, and where nobody has points, there are none.
+    """
+    tell = getattr(chronicle_of(variant.game), "sources", None)
+    return [source for source in tell(variant, steps) if any(source.points)] if tell and steps else []
 
 
 # ---------------------------------------------------------------- the form of a line
