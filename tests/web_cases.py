@@ -66,7 +66,7 @@ ASKED = {
     "level:hard": 4,
     "level:best": 4,
 }
-SEEDS = (7, 2**64 - 5, 2**53 + 1)
+SEEDS = (70, 2**64 - 5, 2**53 + 1)
 
 
 def played(variant: Variant, seed: int) -> tuple[Recorder, list[np.ndarray[Any, Any]]]:

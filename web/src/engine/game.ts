@@ -254,9 +254,7 @@ export class PlayedGame implements Game {
 
   save(): Uint8Array<ArrayBuffer> {
     const history = this.history ?? refuse("a sample can't be saved");
-    const saved: Json = {
-      format: SAVED,
-      version: this.info.version,
+    const game: Json = {
       game: this.info.game,
       players: this.players,
       seed: this.seed,
@@ -266,18 +264,21 @@ export class PlayedGame implements Game {
       outcomes: history.outcomes,
       state: fingerprint(this.bytes),
     };
+    const saved: Json = { format: SAVED, digest: digestOf(game), content: game };
     return new TextEncoder().encode(writeJson(saved)) as Uint8Array<ArrayBuffer>;
   }
 
   /** The game that `save` has kept. */
   static load(kernels: Kernels, saved: Uint8Array): PlayedGame {
-    let found: Json;
+    let file: Json;
     try {
-      found = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(saved));
+      file = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(saved));
     } catch {
       return refuse("The saved game is damaged: it can't be read.");
     }
-    if (!isObject(found) || found.format !== SAVED) return refuse("This is no game that the page has saved, or one of another version.");
+    if (!isObject(file) || file.format !== SAVED) return refuse("This is no game that the page has saved, or one of another version.");
+    const found = file.content;
+    if (!isObject(found) || file.digest !== digestOf(found)) return refuse("The saved game is damaged: something in it has changed.");
     if (found.game !== kernels.info.game) refuse(`The saved game is of ${shown(found.game)}, not of '${kernels.info.game}'.`);
     const { players, rules, components, actions, outcomes } = found as { [key: string]: any };
     try {
@@ -287,7 +288,7 @@ export class PlayedGame implements Game {
       if (fingerprint(game.bytes) !== found.state) throw new SiberiaError("it does not lead where it led");
       return game;
     } catch (error) {
-      return refuse(`The saved game is damaged, or of another version of the games: ${error instanceof SiberiaError ? error.message : "a part is missing"}.`);
+      return refuse(`The saved game is of another version of the games: ${error instanceof SiberiaError ? error.message : "a part is missing"}.`);
     }
   }
 
@@ -316,6 +317,10 @@ export class PlayedGame implements Game {
     const first = Object.fromEntries(this.kernels.info.record.headerKeys.map((key, index) => [key, header[index]])) as Line;
     return [first, ...history.lines, this.endLine()].map((line) => writeJson(line) + "\n").join("");
   }
+}
+
+function digestOf(value: Json): string {
+  return fingerprint(new TextEncoder().encode(writeJson(value)));
 }
 
 function fingerprint(bytes: Uint8Array): string {
