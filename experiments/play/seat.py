@@ -263,9 +263,13 @@ class SeatedGame(Recorder):
         """Every action's name now."""
         return self.position.action_names()
 
-    def _samples(self) -> list[Position]:
+    def worlds(self, count: int) -> list[Position]:
         """Worlds that the person can't tell from the true one, always the same for the same view."""
-        return [self.position.resample_from_infostate(self.seat, seed) for seed in range(SAMPLES)]
+        return [self.position.resample_from_infostate(self.seat, seed) for seed in range(count)]
+
+    def _samples(self) -> list[Position]:
+        """As many of them as are asked what an action brings."""
+        return self.worlds(SAMPLES)
 
     def _seen(self, states: States) -> tuple[bytes, int]:
         """The person's observation, and whose turn it is."""

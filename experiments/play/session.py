@@ -25,7 +25,7 @@ from rich.theme import Theme
 
 from siberia_agents.interface import Agent
 from siberia_agents.registry import make_agent
-from siberia_agents.search.agent import Budget, SearchAgent, SearchResult
+from siberia_agents.search.agent import Budget, SearchAgent
 from siberia_env.common.notation import score_sources
 from siberia_env.common.render import counted, seat_name
 from siberia_env.errors import ConfigurationError, SiberiaError
@@ -37,7 +37,7 @@ from siberia_experiments.console import new_table
 from siberia_experiments.faults import described, printable
 from siberia_experiments.match import derived_seed
 from siberia_experiments.play.guide import Guide
-from siberia_experiments.play.hints import expected_margins, money, reason, search_told
+from siberia_experiments.play.hints import Advice, advise, money, reason, search_told
 from siberia_experiments.play.keyboard import BLINK, Keyboard
 from siberia_experiments.play.layout import Part, fitted, in_lines, lowered, sentences
 from siberia_experiments.play.moves import WORDS, NotUnderstood, menu, understood
@@ -47,8 +47,7 @@ from siberia_experiments.play.seat import PERSON, Option, SeatedGame, person_spe
 RECORD_ENDING, SAVE_ENDING = ".jsonl", ".save.json"
 
 HINT_STREAM, FIRST_BOT_STREAM = 2, 3  #: of seeds derived from the game's
-HINTS_SHOWN = 8
-WARM_UP = 8  #: simulations
+HINTS_SHOWN = 12
 PATIENCE = 1.0  #: seconds of thinking before a spinner appears
 LONGEST_NAME = 12  #: characters of a person's name
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"  #: clears the screen and what has scrolled out of it
@@ -313,19 +312,19 @@ class Session:
         return True
 
     def _hint(self, options: Sequence[Option]) -> None:
-        """Show what a search thinks of the moves."""
-        ranking = in_background(self._search, lambda: self._spinner("searching"))
-        self._show_ranking(ranking, {option.action: option for option in options})
+        """Show what a search expects of the moves."""
+        advice = in_background(self._search, lambda: self._spinner("searching"))
+        self._show_advice(advice, {option.action: option for option in options})
 
-    def _search(self) -> SearchResult:
-        game, view, budget = self.game, self.game.view(), self.hints.budget
-        self.hints.start(game.variant, derived_seed(game.seed, HINT_STREAM, len(game.decisions)))
-        if budget.seconds is not None and not self._has_searched:  # what is compiled first takes no thinking time
-            self.hints.budget = Budget(WARM_UP)
-            self.hints.search(view)
+    def _search(self) -> Advice:
+        seed = derived_seed(self.game.seed, HINT_STREAM, len(self.game.decisions))
+        if not self._has_searched and self.hints.budget.seconds is not None:
+            # What has to be compiled first is not to take any thinking time.
+            budget, self.hints.budget = self.hints.budget, Budget(1)
+            advise(self.hints, self.game, seed)
             self.hints.budget = budget
         self._has_searched = True
-        return self.hints.search(view)
+        return advise(self.hints, self.game, seed)
 
     # ------------------------------------------------------------ files
 
@@ -442,30 +441,28 @@ class Session:
         part = drawn[self.guide.parts.index(name)]
         self._show_lines(lowered(part, self.console.height - 1) if self.console.is_terminal else part)
 
-    def _show_ranking(self, ranking: SearchResult, options: Mapping[int, Option]) -> None:
+    def _show_advice(self, advice: Advice, options: Mapping[int, Option]) -> None:
         variant, seat = self.game.variant, self.game.seat
-        game, margins = variant.game, expected_margins(self.hints, ranking, seat)
+        game, moves = variant.game, [options[action] for action in advice.actions]
+        others = [self.game.names[player] for player in range(variant.num_players) if player != seat]
+        rivals = others[0] if len(others) == 1 else f"the mean of the {len(others)} others"
         ranked = new_table("")
         ranked.title = None
         for heading in ("", "move", "margin", "against best", "you win", "visits"):
             ranked.add_column(heading, justify="left" if heading == "move" else "right")
-        total = max(1, int(ranking.visits.sum()))
-        for row, action in enumerate(ranking.actions[:HINTS_SHOWN]):
-            option, visits = options[int(action)], int(ranking.visits[row])
-            if row and not visits:
-                break  # nothing is expected of a move that was not tried
-            behind = money(game, margins[row] - margins[0], signed=True) if row else ""
-            won = f"{100 * ranking.win_shares[row, seat]:.0f}%"
-            expected = money(game, margins[row], signed=True)
-            ranked.add_row(str(option.number), option.name, expected, behind, won, f"{100 * visits / total:.0f}%")
-        others = [self.game.names[player] for player in range(variant.num_players) if player != seat]
-        rivals = others[0] if len(others) == 1 else f"the mean of the {len(others)} others"
-        names = [options[int(action)].name for action in ranking.actions]
-        self._tell([reason(game, names, margins, ranking, seat, rivals)])
+        for row, option in enumerate(moves[:HINTS_SHOWN]):
+            expected = money(game, advice.margins[row], signed=True)
+            behind = money(game, advice.margins[row] - advice.margins[0], signed=True) if row else ""
+            shares = [f"{100 * share:.0f}%" for share in (advice.win_shares[row], advice.visits[row])]
+            ranked.add_row(str(option.number), option.name, expected, behind, *shares)
+        self._tell([reason(game, [option.name for option in moves], advice, rivals)])
         self.console.print(ranked)
+        if len(moves) > HINTS_SHOWN:
+            self.say(f"The other {counted(len(moves) - HINTS_SHOWN, 'move')} are expected to bring less.")
         self.say(
             f"Margin: how far you are expected to end ahead of {rivals}. By {search_told(self.hints, variant)}; "
-            f"{counted(ranking.simulations, 'simulation')} in {ranking.seconds:.1f} s, the most visited move first."
+            f"{counted(advice.simulations, 'simulation')} in {advice.seconds:.1f} s. "
+            "Visits: how often the search tried a move."
         )
 
     def _show_scores(self) -> None:
