@@ -448,7 +448,7 @@ class Session:
         rivals = others[0] if len(others) == 1 else f"the mean of the {len(others)} others"
         ranked = new_table("")
         ranked.title = None
-        for heading in ("", "move", "margin", "against best", "you win", "visits"):
+        for heading in ("", "move", "margin", "vs best", "wins", "visits"):
             ranked.add_column(heading, justify="left" if heading == "move" else "right")
         for row, option in enumerate(moves[:HINTS_SHOWN]):
             expected = money(game, advice.margins[row], signed=True)
@@ -462,7 +462,7 @@ class Session:
         self.say(
             f"Margin: how far you are expected to end ahead of {rivals}. By {search_told(self.hints, variant)}; "
             f"{counted(advice.simulations, 'simulation')} in {advice.seconds:.1f} s. "
-            "Visits: how often the search tried a move."
+            "Wins: how often you win. Visits: how often the search tried a move."
         )
 
     def _show_scores(self) -> None:
@@ -485,7 +485,7 @@ class Session:
             sheet.add_column("source")
             sheet.add_column("rules")
             for name in game.names:
-                sheet.add_column(name, justify="right")
+                sheet.add_column(name, justify="right", no_wrap=True)
             for source in sources:
                 points = [kind.score_text(number * kind.score_unit) if number else "-" for number in source.points]
                 sheet.add_row(source.name, source.rules, *points)
