@@ -1,0 +1,165 @@
+/** The page: which screen is shown, and what is carried from one to the other. */
+import { useEffect, useState } from "preact/hooks";
+import { openGame, inlinedText, type GameKey } from "./engines";
+import { Learn } from "./learn/learn";
+import { Symbols } from "./look/pieces";
+import { storedTheme, useTheme, type Theme } from "./look/style";
+import { LOOKS } from "./looks";
+import { PlayScreen } from "./play/screen";
+import { Session } from "./play/session";
+import { forget, readSave, type Save, type Setup } from "./play/saves";
+import { openRecord, type OpenedRecord } from "./replay/record";
+import { ReplayScreen } from "./replay/screen";
+import { Start, told } from "./start/start";
+
+type Screen =
+  | { kind: "start" }
+  | { kind: "play"; session: Session }
+  | { kind: "replay"; record: OpenedRecord }
+  | { kind: "learn"; game: GameKey; back: Screen };
+
+/** Files larger than this are no record and no save. */
+const LARGEST = 64 * 2 ** 20;
+
+export function App() {
+  const [screen, setScreen] = useState<Screen>({ kind: "start" });
+  const [problem, setProblem] = useState<string | null>(null);
+  const [theme, setTheme] = useState<Theme>(storedTheme);
+
+  const show = (next: Screen) => {
+    if (screen.kind === "play" && !(next.kind === "learn")) screen.session.leave();
+    setProblem(null);
+    setScreen(next);
+    scrollTo(0, 0);
+  };
+  const attempt = (work: () => Promise<void>) => void work().catch((error: unknown) => setProblem(told(error)));
+
+  const play = (setup: Setup, id: string, decisions: string[] = [], looksAhead: number[] = []) =>
+    attempt(async () => {
+      const { engine, thinker } = await openGame(setup.game);
+      const session = new Session(engine, thinker, LOOKS[setup.game], setup, id, decisions, looksAhead);
+      show({ kind: "play", session });
+      session.begin();
+    });
+  const start = (setup: Setup) => play(setup, crypto.randomUUID());
+  const resume = (save: Save) => play(save.setup, save.id, save.decisions, save.looksAhead);
+  const replay = (text: string) => attempt(async () => show({ kind: "replay", record: await openRecord(text) }));
+  const openFile = (file: File) =>
+    attempt(async () => {
+      if (file.size > LARGEST) throw new Error(`${file.name} is too large to be a record.`);
+      const text = await file.text();
+      try {
+        if (file.name.endsWith(".save.json") || text.slice(0, 400).includes('"siberia-page-save/'))
+          resume(readSave(text));
+        else show({ kind: "replay", record: await openRecord(text) });
+      } catch (error) {
+        throw new Error(`${file.name}: ${told(error)}`);
+      }
+    });
+
+  useEffect(() => {
+    const text = inlinedText("record.jsonl");
+    if (text !== null) replay(text);
+    const over = (event: DragEvent) => event.preventDefault();
+    const drop = (event: DragEvent) => {
+      event.preventDefault();
+      const file = event.dataTransfer?.files[0];
+      if (file) openFile(file);
+    };
+    document.addEventListener("dragover", over);
+    document.addEventListener("drop", drop);
+    return () => {
+      document.removeEventListener("dragover", over);
+      document.removeEventListener("drop", drop);
+    };
+  }, []);
+
+  const home = () => show({ kind: "start" });
+  const title =
+    screen.kind === "play"
+      ? screen.session.look.title
+      : screen.kind === "replay"
+        ? screen.record.look.title
+        : screen.kind === "learn"
+          ? LOOKS[screen.game].title
+          : "Siberia";
+  return (
+    <>
+      <Symbols />
+      <header class="band">
+        <Hills />
+        <button type="button" class="brand" onClick={home} aria-label="Siberia: to the first screen">
+          {title}
+        </button>
+        <label class="theme">
+          <span class="unseen">Colours</span>
+          <select
+            value={theme}
+            onChange={(event) => {
+              const next = event.currentTarget.value as Theme;
+              setTheme(next);
+              useTheme(next);
+            }}
+          >
+            <option value="auto">colours: as the machine</option>
+            <option value="light">light</option>
+            <option value="dark">dark</option>
+          </select>
+        </label>
+      </header>
+      {problem && (
+        <p class="problem page-problem" role="alert">
+          {problem}{" "}
+          <button type="button" class="link" onClick={() => setProblem(null)}>
+            All right
+          </button>
+        </p>
+      )}
+      {screen.kind === "start" && (
+        <Start
+          onStart={start}
+          onResume={resume}
+          onFile={openFile}
+          onLearn={(game) => show({ kind: "learn", game, back: screen })}
+        />
+      )}
+      {screen.kind === "play" && (
+        <PlayScreen
+          key={screen.session.id}
+          session={screen.session}
+          onLeave={home}
+          onReplay={(record) => {
+            forget(screen.session.id);
+            replay(record);
+          }}
+          onLearn={() => show({ kind: "learn", game: screen.session.look.key, back: screen })}
+        />
+      )}
+      {screen.kind === "replay" && <ReplayScreen record={screen.record} onLeave={home} />}
+      {screen.kind === "learn" && <Learn game={screen.game} onBack={() => show(screen.back)} />}
+    </>
+  );
+}
+
+/** Snowy hills behind the title. */
+function Hills() {
+  return (
+    <svg class="hills" viewBox="0 0 1200 60" preserveAspectRatio="xMaxYMax slice" aria-hidden="true">
+      <path
+        d="M0 60L90 34L150 48L260 18L340 44L430 26L520 50L640 14L740 46L830 30L930 52L1040 20L1130 44L1200 28V60Z"
+        fill="#fff"
+        opacity="0.1"
+      />
+      <path
+        d="M0 60L120 46L220 56L360 38L470 56L600 40L720 57L850 42L980 57L1090 40L1200 52V60Z"
+        fill="#fff"
+        opacity="0.16"
+      />
+      <path
+        d="M640 14L662 23L650 26L640 22L628 27L618 22ZM260 18L281 26L268 28L258 24L247 28L240 25ZM1040 20L1060 28L1046 30L1036 26L1022 30Z"
+        fill="#fff"
+        opacity="0.5"
+      />
+    </svg>
+  );
+}

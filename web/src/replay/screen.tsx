@@ -1,0 +1,311 @@
+/** The screen on which a record is looked at: step by step, from any seat, with what guided search would have done. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Flight } from "../common/look";
+import { snapshot } from "../common/snapshot";
+import { About } from "../look/about";
+import { PLAYERS } from "../look/style";
+import { margin } from "../play/moves";
+import { Sheet } from "../play/sheet";
+import { told } from "../play/tale";
+import { TableView } from "../play/view";
+import { Curve } from "./curve";
+import { judge, turningPoints, type Judgement, type OpenedRecord } from "./record";
+
+/** Simulations for each decision of an analysis. */
+const SIMULATIONS = 200;
+const NOTHING = new Set<string>();
+
+export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeave: () => void }) {
+  const { look, replayed } = record;
+  const decisions = replayed.decisions.length;
+  const [at, setAt] = useState(0);
+  const [viewer, setViewer] = useState<number | null>(null);
+  const [asking, setAsking] = useState(false);
+  const [playing, setPlaying] = useState(false);
+  const { judgements, done, start, stop, running } = useAnalysis(record);
+  const game = useMemo(() => replayed.at(at), [replayed, at]);
+  const names = useMemo(() => {
+    const count = new Map<string, number>();
+    const told = replayed.agents.map((agent, player) => {
+      count.set(agent, (count.get(agent) ?? 0) + 1);
+      return `${agent} (${player})`;
+    });
+    return (player: number) => told[player];
+  }, [replayed]);
+  const listener = useRef<((flights: Flight[]) => void) | null>(null);
+
+  const step = (to: number) => {
+    const next = Math.min(decisions, Math.max(0, to));
+    if (next === at + 1) {
+      const after = replayed.at(next);
+      const { action, name, events, player } = replayed.decisions[at];
+      const hidden = game.isSecret() && viewer !== null && viewer !== player;
+      const flights = look.flights({ before: snapshot(game), game: after, action, name, events }, viewer);
+      setAt(next);
+      listener.current?.(hidden ? flights.filter((flight) => flight.art.kind === "back") : flights);
+    } else setAt(next);
+  };
+  useEffect(() => {
+    if (!playing) return;
+    if (at >= decisions) {
+      setPlaying(false);
+      return;
+    }
+    const waiting = setTimeout(() => step(at + 1), 900);
+    return () => clearTimeout(waiting);
+  }, [playing, at]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.target instanceof HTMLInputElement && event.target.type !== "range") return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const moves: Record<string, number> = {
+        ArrowRight: at + 1,
+        ArrowLeft: at - 1,
+        Home: 0,
+        End: decisions,
+        PageDown: at + 10,
+        PageUp: at - 10,
+      };
+      if (event.key in moves) step(moves[event.key]);
+      else if (event.key === "?") setAsking((on) => !on);
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  });
+
+  const leads = useMemo(() => {
+    const scores = replayed.at(decisions).scores();
+    const sum = scores.reduce((total, score) => total + score, 0);
+    return scores.map((score) => score - (sum - score) / (scores.length - 1));
+  }, [replayed]);
+  const judged = new Map(judgements.map((judgement) => [judgement.index, judgement]));
+  const points = turningPoints(judgements);
+  const here = at < decisions ? judged.get(at) : undefined;
+  return (
+    <main class={`play replay ${asking ? "asking" : ""}`}>
+      <section class="board-room" aria-label="Table">
+        <TableView
+          look={look}
+          game={game}
+          version={at}
+          viewer={viewer}
+          names={names}
+          notes={[]}
+          choices={[]}
+          pointed={null}
+          changed={NOTHING}
+          onChoose={() => undefined}
+          onPoint={() => undefined}
+          onFlights={(added) => {
+            listener.current = added;
+            return () => (listener.current = null);
+          }}
+          pace={500}
+        />
+        {at === decisions && <Sheet look={look} game={game} names={names} />}
+      </section>
+      <aside class="side">
+        <div class="ask">
+          <p class="turn">{look.turn(game, viewer, names)}</p>
+        </div>
+        <div class="tools" role="toolbar" aria-label="Steps">
+          <button type="button" onClick={() => step(0)} aria-label="To the beginning">
+            ⏮
+          </button>
+          <button type="button" onClick={() => step(at - 1)} aria-label="One decision back">
+            ◀
+          </button>
+          <button type="button" onClick={() => setPlaying(!playing)} aria-label={playing ? "Stop" : "Play"}>
+            {playing ? "❚❚" : "►"}
+          </button>
+          <button type="button" onClick={() => step(at + 1)} aria-label="One decision on">
+            ▶
+          </button>
+          <button type="button" onClick={() => step(decisions)} aria-label="To the end">
+            ⏭
+          </button>
+          <button type="button" aria-pressed={asking} onClick={() => setAsking(!asking)}>
+            Explain
+          </button>
+        </div>
+        <label class="slider">
+          <span class="unseen">Decision</span>
+          <input
+            type="range"
+            min={0}
+            max={decisions}
+            value={at}
+            onInput={(event) => step(Number(event.currentTarget.value))}
+          />
+          <span>
+            {at} of {decisions}
+          </span>
+        </label>
+        <label class="row">
+          <span>Seen by</span>
+          <select
+            value={viewer === null ? "open" : String(viewer)}
+            onChange={(event) =>
+              setViewer(event.currentTarget.value === "open" ? null : Number(event.currentTarget.value))
+            }
+          >
+            <option value="open">everybody: all is open</option>
+            {replayed.agents.map((_, player) => (
+              <option key={player} value={player}>
+                {names(player)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <section class="analysis" aria-label="Analysis">
+          <div class="tools">
+            <button type="button" class="primary" onClick={running ? stop : start} disabled={done}>
+              {done ? "Analysed" : running ? "Stop" : "Analyse with guided search"}
+            </button>
+            {(running || judgements.length > 0) && !done && (
+              <progress max={decisions} value={judgements.at(-1)?.index ?? 0} />
+            )}
+          </div>
+          {judgements.length > 0 && (
+            <Curve judgements={judgements} decisions={decisions} final={leads} at={at} names={names} onStep={step} />
+          )}
+          {here && <HereSaid judgement={here} record={record} at={at} />}
+          {points.length > 0 && (
+            <>
+              <h3>Turning points</h3>
+              <ol class="points">
+                {points.map((judgement) => (
+                  <li key={judgement.index}>
+                    <button type="button" class="link" onClick={() => step(judgement.index)}>
+                      <span class="dot" style={{ background: PLAYERS[judgement.player].fill }} />
+                      {judgement.index + 1}: {names(judgement.player)} played {replayed.decisions[judgement.index].name}
+                      ; it cost {margin(judgement.cost).slice(1)}
+                    </button>
+                  </li>
+                ))}
+              </ol>
+            </>
+          )}
+          {done && points.length === 0 && <p class="small">No decision cost as much as $1000.</p>}
+        </section>
+        <Steps record={record} at={at} viewer={viewer} names={names} judged={judged} onStep={step} />
+        <div class="tools">
+          <button type="button" onClick={onLeave}>
+            Leave
+          </button>
+        </div>
+      </aside>
+      <About look={look} game={game} asking={asking} onAnswered={() => setAsking(false)} />
+    </main>
+  );
+}
+
+function HereSaid({ judgement, record, at }: { judgement: Judgement; record: OpenedRecord; at: number }) {
+  const game = record.replayed.at(at);
+  const { best, played, cost } = judgement;
+  const name = record.replayed.decisions[at].name;
+  const expected = `${margin(best.margin)} beside the others`;
+  return (
+    <p class="hint" role="status">
+      {best.action === played.action
+        ? `Next: ${name}. Guided search would do the same; it expects ${expected}.`
+        : `Next: ${name}. Guided search would play ${game.actionName(best.action)} and expects ${expected}; ${
+            cost >= 0.05 ? `the move costs ${margin(cost).slice(1)}` : "it sees no difference"
+          }.`}
+    </p>
+  );
+}
+
+/** Every decision with what it brought, and what it cost; the one that comes next is marked. */
+function Steps({
+  record,
+  at,
+  viewer,
+  names,
+  judged,
+  onStep,
+}: {
+  record: OpenedRecord;
+  at: number;
+  viewer: number | null;
+  names: (player: number) => string;
+  judged: ReadonlyMap<number, Judgement>;
+  onStep: (index: number) => void;
+}) {
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    const box = list.current;
+    const marked = box?.querySelector<HTMLElement>(".now");
+    if (box && marked) box.scrollTop = marked.offsetTop - box.offsetTop - box.clientHeight / 2;
+  }, [at]);
+  const lines = useMemo(
+    () => record.tale.map((entry) => told(record.look, entry, viewer, viewer === null ? names : names)),
+    [record, viewer],
+  );
+  return (
+    <ol class="log decisions" ref={list} aria-label="Decisions" tabIndex={0}>
+      {record.tale.map((entry, index) => {
+        const judgement = judged.get(index);
+        return (
+          <li key={entry.count} class={index === at ? "now" : index < at ? "past" : ""}>
+            <button
+              type="button"
+              class="link"
+              onClick={() => onStep(index)}
+              aria-current={index === at ? "step" : undefined}
+            >
+              <span class="dot" style={{ background: PLAYERS[entry.player].fill }} />
+              {lines[index].length ? lines[index][0] : `${names(entry.player)} decides in secret`}
+              {judgement && judgement.cost >= 0.5 && <span class="cost"> −{margin(judgement.cost).slice(1)}</span>}
+            </button>
+            {lines[index].slice(1).map((line) => (
+              <div key={line} class="event">
+                {line}
+              </div>
+            ))}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function useAnalysis(record: OpenedRecord) {
+  const [judgements, setJudgements] = useState<Judgement[]>([]);
+  const [next, setNext] = useState(0);
+  const [running, setRunning] = useState(false);
+  const decisions = record.replayed.decisions.length;
+  useEffect(() => {
+    if (!running) return;
+    let current = true;
+    const work = async () => {
+      const found: Judgement[] = [];
+      let shown = performance.now();
+      for (let index = next; index < decisions && current; index += 1) {
+        const judgement = await judge(record, index, SIMULATIONS).catch(() => null);
+        if (!current) return;
+        if (judgement) found.push(judgement);
+        if (performance.now() - shown > 250 || index === decisions - 1) {
+          shown = performance.now();
+          const more = found.splice(0);
+          setJudgements((before) => [...before, ...more]);
+          setNext(index + 1);
+        }
+      }
+      if (current) setRunning(false);
+    };
+    void work();
+    return () => {
+      current = false;
+    };
+  }, [running, record]);
+  return {
+    judgements,
+    done: next >= decisions && decisions > 0,
+    running,
+    start: () => setRunning(true),
+    stop: () => setRunning(false),
+  };
+}
