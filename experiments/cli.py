@@ -50,6 +50,7 @@ from siberia_experiments.options import (
 )
 
 READING_WIDTH = 100  #: columns of text, however wide the terminal is
+MOST_PORT = 65535
 
 app = CommandLine(
     cls=Group,
@@ -732,8 +733,14 @@ def replay(
         ),
     ],
     quiet: Annotated[bool, typer.Option("--quiet", help="Only check the records; print no games.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT", help="Write the file's only game as a page to look at: one file that needs nothing else."
+        ),
+    ] = None,
 ) -> None:
-    """Check game records by playing them again, and print them.
+    """Check game records by playing them again, and print them or make a page of one.
 
     [bold]Examples[/bold]
 
@@ -742,12 +749,20 @@ def replay(
     siberia replay board games.jsonl   [dim](refuses records of another game)[/dim]
 
     siberia replay --quiet games.jsonl
+
+    siberia replay game.jsonl --html game.html   [dim](step through it in a browser, with analysis)[/dim]
     """
     from siberia_experiments.record_games import tell_records
 
     *games, file = names
     if len(games) > 1:
         raise ConfigurationError(f"replay: one game and one file, or just a file; got {' '.join(names)}")
+    if html is not None:
+        from siberia_experiments.web.one_file import write_replay_pages
+
+        write_replay_pages(Path(file), named_game(games[0]) if games else None, html)
+        say(f"{html}: open it in a browser; it needs nothing else")
+        return
     for line in tell_records(Path(file), named_game(games[0]) if games else None):
         if not quiet:
             say(line)
@@ -845,10 +860,17 @@ def play(
         bool, typer.Option("--ask-always", help="Ask even if there is only one move; else it is made for you.")
     ] = False,
     resume: Annotated[Path | None, typer.Option("--resume", metavar="FILE", help="Continue a saved game.")] = None,
+    web: Annotated[bool, typer.Option("--web", help="Play in the browser, at a table with pictures.")] = False,
+    port: Annotated[int, typer.Option(help="With --web: port on this machine; 0 takes a free one.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="With --web: open a browser, or only print the address.")
+    ] = True,
 ) -> None:
-    """Play against agents in the terminal, with hints, undo and a save after every decision.
+    """Play against agents in the terminal or in the browser, with hints, undo and a save after every decision.
 
     [bold]Examples[/bold]
+
+    siberia play card --web
 
     siberia play card --against search:2000 --seat 1
 
@@ -865,6 +887,12 @@ def play(
     from siberia_experiments.play.saves import load_game
     from siberia_experiments.play.session import new_files, new_game, read_people, resumed_record, sit_down
 
+    if web:
+        play_in_browser(context, game, against, seat, players, rules, components, seed, port, browser)
+        return
+    for name in ("port", "browser"):
+        if was_given(context, name):
+            raise ConfigurationError(f"--{name} is for --web; add that, or leave it out")
     Budget(hints)  # refuses a bad one before anything else is done
     if resume is not None:
         for name in ("against", "seat", "names", "players", "rules", "components", "seed"):
@@ -886,6 +914,49 @@ def play(
         record_file, save = new_files(game, out)
     try:
         sit_down(found, save, record_file, hint_search(found.variant, hints), looks_ahead, not ask_always)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def play_in_browser(
+    context: typer.Context,
+    game: str,
+    against: str,
+    seat: int,
+    players: int,
+    rules: str,
+    components: Path | None,
+    seed: int | None,
+    port: int,
+    browser: bool,
+) -> None:
+    """Serve the page; a game that the options describe begins at once.
+
+    Raises:
+        ConfigurationError: an option is wrong, or is one for the terminal only.
+    """
+    from secrets import randbits
+
+    from siberia_agents.registry import make_agent
+    from siberia_experiments.play.session import PERSON, new_game
+    from siberia_experiments.web.plan import game_plan
+    from siberia_experiments.web.server import PageServer, serve
+
+    for name in ("out", "hints", "resume"):
+        if was_given(context, name):
+            raise ConfigurationError(f"--{name} is for the terminal; the page keeps its games itself, leave it out")
+    if not 0 <= port <= MOST_PORT:
+        raise ConfigurationError(f"--port: {port}; a port is a number from 0 to {MOST_PORT}")
+    plan: dict[str, Any] = {"game": game}
+    if any(was_given(context, name) for name in ("against", "seat", "players", "rules", "components", "seed")):
+        variant = read_variant(game, players, rules, components)
+        found = new_game(variant, randbits(32) if seed is None else seed, seat, read_agents(against))
+        for spec in found.agents:
+            if spec != PERSON:
+                make_agent(spec)  # refuses what there isn't before a browser opens
+        plan = game_plan(variant, found.seed, found.agents, PERSON)
+    try:
+        serve(PageServer(port), plan, browser, say)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 

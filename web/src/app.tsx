@@ -7,7 +7,8 @@ import { storedTheme, useTheme, type Theme } from "./look/style";
 import { LOOKS } from "./looks";
 import { PlayScreen } from "./play/screen";
 import { Session } from "./play/session";
-import { forget, readSave, type Save, type Setup } from "./play/saves";
+import { OPENING } from "./play/bridge";
+import { forget, isSetup, readSave, type Save, type Setup } from "./play/saves";
 import { openRecord, type OpenedRecord } from "./replay/record";
 import { ReplayScreen } from "./replay/screen";
 import { Start, told } from "./start/start";
@@ -60,6 +61,7 @@ export function App() {
   useEffect(() => {
     const text = inlinedText("record.jsonl");
     if (text !== null) replay(text);
+    else if (isSetup(OPENING.plan.setup)) start(OPENING.plan.setup);
     const over = (event: DragEvent) => event.preventDefault();
     const drop = (event: DragEvent) => {
       event.preventDefault();

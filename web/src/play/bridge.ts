@@ -1,24 +1,40 @@
 /** Agents of the machine that serves the page: each is sent what its seat may know, and answers with an action. */
 import { SiberiaError, type Game } from "../engine/types";
 
-const TOKEN_KEY = "siberia:token";
 export const MACHINE = "machine:";
+const TOKEN_KEY = "siberia:token";
 
-/** The word that the server has put into the address it opened; without it there is no bridge. */
-function token(): string | null {
-  try {
-    const given = new URLSearchParams(location.hash.slice(1)).get("token");
-    if (given) {
-      sessionStorage.setItem(TOKEN_KEY, given);
-      history.replaceState(null, "", location.pathname);
-    }
-    return given ?? sessionStorage.getItem(TOKEN_KEY);
-  } catch {
-    return null;
-  }
+/** What the server has put into the address it opened. */
+export interface Opening {
+  /** The word for the bridge; without it there is none. */
+  token: string | null;
+  /** The game to begin with: `setup` if it begins at once. Not checked yet. */
+  plan: { game?: unknown; setup?: unknown };
 }
 
-const TOKEN = token();
+/** Read the address once, and keep the word for a reload of the page. */
+function readOpening(): Opening {
+  const opening: Opening = { token: null, plan: {} };
+  try {
+    const given = new URLSearchParams(location.hash.slice(1));
+    const token = given.get("token");
+    const plan = given.get("plan");
+    if (token) sessionStorage.setItem(TOKEN_KEY, token);
+    opening.token = token ?? sessionStorage.getItem(TOKEN_KEY);
+    if (plan) {
+      const letters = atob(plan.replaceAll("-", "+").replaceAll("_", "/"));
+      const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+      opening.plan = (JSON.parse(new TextDecoder().decode(bytes)) ?? {}) as Opening["plan"];
+    }
+    if (location.hash) history.replaceState(null, "", location.pathname);
+  } catch {
+    // An address that somebody has changed: the page opens as without it.
+  }
+  return opening;
+}
+
+export const OPENING = readOpening();
+const TOKEN = OPENING.token;
 
 /** Whether a server on this machine can let its agents play. */
 export const hasBridge = TOKEN !== null && location.protocol === "http:";

@@ -96,14 +96,7 @@ export function readSave(text: string): Save {
   const { setup, decisions, looksAhead } = save;
   const whole =
     typeof save.id === "string" &&
-    typeof setup === "object" &&
-    setup !== null &&
-    (setup.game === "card" || setup.game === "board") &&
-    /^\d{1,20}$/.test(setup.seed ?? "") &&
-    Array.isArray(setup.seats) &&
-    setup.seats.length >= 2 &&
-    setup.seats.length <= 4 &&
-    setup.seats.every(isSeat) &&
+    isSetup(setup) &&
     Array.isArray(decisions) &&
     decisions.every((name) => typeof name === "string") &&
     Array.isArray(looksAhead) &&
@@ -111,6 +104,22 @@ export function readSave(text: string): Save {
     looksAhead.every((count) => Number.isInteger(count) && count >= 0);
   if (!whole) throw new SiberiaError("This saved game is damaged.");
   return save as Save;
+}
+
+/** Whether something has the form of a setup; whether it can be played, the engine finds out. */
+export function isSetup(thing: unknown): thing is Setup {
+  const { game, rules, components, seed, seats } = (thing ?? {}) as Partial<Setup>;
+  return (
+    (game === "card" || game === "board") &&
+    typeof rules === "object" &&
+    rules !== null &&
+    typeof components === "object" &&
+    /^\d{1,20}$/.test(seed ?? "") &&
+    Array.isArray(seats) &&
+    seats.length >= 2 &&
+    seats.length <= 4 &&
+    seats.every(isSeat)
+  );
 }
 
 function isSeat(seat: unknown): boolean {

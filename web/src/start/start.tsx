@@ -4,7 +4,7 @@ import type { GameKey, Opened } from "../engines";
 import { openGame } from "../engines";
 import { SiberiaError, type GameInfo, type Json, type Rules } from "../engine/types";
 import { LOOKS } from "../looks";
-import { MACHINE, hasBridge } from "../play/bridge";
+import { MACHINE, OPENING, hasBridge } from "../play/bridge";
 import { forget, kept, type Save, type SeatPlan, type Setup } from "../play/saves";
 
 interface Props {
@@ -44,6 +44,11 @@ function storedPlan(): Plan {
   };
   try {
     const plan = JSON.parse(localStorage.getItem(PLAN_KEY) ?? "null") as Plan | null;
+    const asked = OPENING.plan.game;
+    if (asked === "card" || asked === "board") {
+      fresh.game = asked;
+      if (plan) plan.game = asked;
+    }
     const fits =
       plan &&
       (plan.game === "card" || plan.game === "board") &&
