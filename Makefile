@@ -7,7 +7,7 @@ RAY_VENV ?= .venv-ray
 BIN = $(VENV)/bin
 
 .PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types tables site docs notebooks bench clean
-.PHONY: wasm wasm-check rllib-setup rllib-test rllib-demo rllib-throughput
+.PHONY: wasm web web-test rllib-setup rllib-test rllib-demo rllib-throughput
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
@@ -23,7 +23,8 @@ help:
 	@echo "make bench       the speed table, beside other libraries"
 	@echo "make docs        write the generated tables and pictures of the docs anew, and build the site in site/"
 	@echo "make wasm        build the WebAssembly modules of both games, and what a page is told of them"
-	@echo "make wasm-check  build them again: the same bytes; and play 400 games of each beside Python (most of an hour)"
+	@echo "make web         build the page that the package serves (needs node 20 or newer)"
+	@echo "make web-test    play on the page with Chromium, on a small and a large window (some minutes)"
 	@echo "make notebooks   run the notebooks and keep their outputs"
 	@echo "make format      format the code"
 	@echo "make clean       remove the virtual environments"
@@ -128,6 +129,16 @@ rllib-demo: rllib-test
 
 rllib-throughput: rllib-setup
 	$(RAY_VENV)/bin/python -m siberia_experiments.rllib.throughput $(GAME) --workers 1,2
+
+# The page goes into the package, so nobody who plays needs node.
+web: setup
+	$(BIN)/python -m siberia_experiments.web.words web/src/data
+	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
+	$(BIN)/python -m siberia_experiments.web.built
+
+web-test: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[browser]'
+	$(BIN)/python -m pytest tests/in_browser.py
 
 clean:
 	rm -rf $(VENV) $(RAY_VENV)
