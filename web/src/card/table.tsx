@@ -418,7 +418,7 @@ function Hand({ player }: { player: CardPlayer }) {
       role="group"
       aria-label="Your hand"
     >
-      <Caption x={2} y={12} words={`Your hand (${player.name})`} room={500} />
+      <Caption x={2} y={12} words={player.name === "You" ? "Your hand" : `Your hand (${player.name})`} room={500} />
       {cards.map((kind, place) => {
         const copy = seen.get(kind) ?? 0;
         seen.set(kind, copy + 1);

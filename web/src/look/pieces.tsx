@@ -351,7 +351,7 @@ export function Seat(props: {
         x={left}
         y={header / 2 + 6}
         size={15}
-        words={name + (you ? " (you)" : note ? `, ${note}` : "")}
+        words={name + (you && name !== "You" ? " (you)" : note ? `, ${note}` : "")}
         room={wide - left - 16 - score.length * 12}
         bold
         fill={look.ink}

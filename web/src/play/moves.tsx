@@ -48,7 +48,7 @@ export function Moves({ session, pointed, onPoint }: Props) {
                 </span>
                 <span class="move-name">{session.game.actionName(action)}</span>
                 {notes.get(action) && <span class="move-note">{notes.get(action)}</span>}
-                {hint && <span class="move-hint">{margin(hint.margin)}</span>}
+                {hint && hint.visits > 0 && <span class="move-hint">{margin(hint.margin)}</span>}
               </button>
             );
           })}

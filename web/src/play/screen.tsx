@@ -182,9 +182,8 @@ export function PlayScreen({ session, onLeave, onReplay, onLearn }: Props) {
 
 function Ask({ session, pointed, note }: { session: Session; pointed: number | null; note: string }) {
   const { game, look, names, viewer, thinking, problem } = session;
-  const turn = look
-    .turn(game, viewer, (player) => (player === viewer ? "you" : names(player)))
-    .replace(/: you (\w+?)(s|es)\b/, ": you $1");
+  const told = look.turn(game, viewer, names);
+  const turn = session.asksViewer ? yourTurn(told) : told;
   return (
     <div class="ask" aria-live="polite">
       <p class="turn">{turn}</p>
@@ -215,6 +214,13 @@ function Ask({ session, pointed, note }: { session: Session; pointed: number | n
       </p>
     </div>
   );
+}
+
+/** The sentence about the turn for the person whose turn it is: what is being decided, the question below says. */
+function yourTurn(told: string): string {
+  const [when, rest = ""] = told.split(/: (.*)/s);
+  const more = rest.match(/ (The end is in sight.*)$/)?.[1] ?? "";
+  return `${when}: your turn. ${more}`;
 }
 
 /** What the hint says, in dollars. */

@@ -163,11 +163,12 @@ export class Session {
         const player = this.game.currentPlayer();
         if (this.isPerson(player)) {
           if (this.handOver !== null || player !== this.viewer) break;
+          const decisions = this.game.decisions;
           const legal = this.game.legalActions();
           if (!this.passesForced || legal.length > 1) break;
           await pause(Math.min(PACES[this.pace], 400));
           if (generation !== this.generation) return;
-          this.take(legal[0]);
+          if (player === this.viewer && this.game.decisions === decisions) this.take(legal[0]);
           continue;
         }
         await this.letThink(player, generation);
@@ -181,7 +182,7 @@ export class Session {
   private async letThink(player: number, generation: number): Promise<void> {
     const { game, setup } = this;
     const spec = setup.seats[player].agent;
-    const seed = decisionSeed(BigInt(setup.seed), player, game.decisions);
+    const seed = decisionSeed(this.engine, BigInt(setup.seed), player, game.decisions);
     this.thinking = player;
     this.tell();
     try {
@@ -313,7 +314,7 @@ export class Session {
     this.hinting = true;
     this.tell();
     try {
-      const seed = hintSeed(BigInt(this.setup.seed), decisions);
+      const seed = hintSeed(this.engine, BigInt(this.setup.seed), decisions);
       const moves = await this.thinker.analyse(game, this.viewer, simulations, seed);
       if (game === this.game && decisions === this.game.decisions) this.hint = { decisions, simulations, moves };
     } catch (error) {
