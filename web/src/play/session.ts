@@ -182,7 +182,7 @@ export class Session {
   private async letThink(player: number, generation: number): Promise<void> {
     const { game, setup } = this;
     const spec = setup.seats[player].agent;
-    const seed = decisionSeed(this.engine, BigInt(setup.seed), player, game.decisions);
+    const seed = decisionSeed(BigInt(setup.seed), player, game.decisions);
     this.thinking = player;
     this.tell();
     try {
@@ -241,7 +241,7 @@ export class Session {
     const flights = hidden
       ? look.flights({ ...step, events }, this.viewer).filter((flight) => flight.art.kind === "back")
       : look.flights(step, this.viewer);
-    for (const flight of flights) this.changed.add(flight.to[0]);
+    if (player !== this.viewer) for (const flight of flights) this.changed.add(flight.to[0]);
     return flights;
   }
 
@@ -314,7 +314,7 @@ export class Session {
     this.hinting = true;
     this.tell();
     try {
-      const seed = hintSeed(this.engine, BigInt(this.setup.seed), decisions);
+      const seed = hintSeed(BigInt(this.setup.seed), decisions);
       const moves = await this.thinker.analyse(game, this.viewer, simulations, seed);
       if (game === this.game && decisions === this.game.decisions) this.hint = { decisions, simulations, moves };
     } catch (error) {

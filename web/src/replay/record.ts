@@ -87,7 +87,7 @@ export async function judge(record: OpenedRecord, index: number, simulations: nu
   const decision = replayed.decisions[index];
   if (decision.legal.length < 2) return null;
   const game = replayed.at(index);
-  const moves = await thinker.analyse(game, decision.player, simulations, hintSeed(record.engine, game.seed, index));
+  const moves = await thinker.analyse(game, decision.player, simulations, hintSeed(game.seed, index));
   const best = moves[0];
   let played = moves.find((move) => move.action === decision.action) ?? best;
   if (played.action !== best.action && played.visits < FEWEST_VISITS) {
@@ -99,18 +99,14 @@ export async function judge(record: OpenedRecord, index: number, simulations: nu
 }
 
 /** The lead that search expects for the player once it has moved as in the record; null if others decide next. */
-async function expectedAfter(
-  record: OpenedRecord,
-  index: number,
-  simulations: number,
-): Promise<number | null> {
+async function expectedAfter(record: OpenedRecord, index: number, simulations: number): Promise<number | null> {
   const { replayed, thinker } = record;
   const { player } = replayed.decisions[index];
   const next = replayed.decisions[index + 1];
   if (!next || next.player !== player) return null;
   const game = replayed.at(index + 1);
   if (game.legalActions().length < 2) return null;
-  const moves = await thinker.analyse(game, player, simulations, hintSeed(record.engine, game.seed, index + 1));
+  const moves = await thinker.analyse(game, player, simulations, hintSeed(game.seed, index + 1));
   return moves[0].margin;
 }
 

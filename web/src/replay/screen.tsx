@@ -112,19 +112,19 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
         </div>
         <div class="tools" role="toolbar" aria-label="Steps">
           <button type="button" onClick={() => step(0)} aria-label="To the beginning">
-            ⏮
+            |◀
           </button>
           <button type="button" onClick={() => step(at - 1)} aria-label="One decision back">
             ◀
           </button>
           <button type="button" onClick={() => setPlaying(!playing)} aria-label={playing ? "Stop" : "Play"}>
-            {playing ? "❚❚" : "►"}
+            {playing ? "Stop" : "Play"}
           </button>
           <button type="button" onClick={() => step(at + 1)} aria-label="One decision on">
             ▶
           </button>
           <button type="button" onClick={() => step(decisions)} aria-label="To the end">
-            ⏭
+            ▶|
           </button>
           <button type="button" aria-pressed={asking} onClick={() => setAsking(!asking)}>
             Explain
