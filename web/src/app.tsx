@@ -8,7 +8,7 @@ import { LOOKS } from "./looks";
 import { PlayScreen } from "./play/screen";
 import { Session } from "./play/session";
 import { OPENING } from "./play/bridge";
-import { forget, isSetup, readSave, type Save, type Setup } from "./play/saves";
+import { forget, isSetup, readSave, showing, shownBefore, type Save, type Setup } from "./play/saves";
 import { openRecord, type OpenedRecord } from "./replay/record";
 import { ReplayScreen } from "./replay/screen";
 import { Start, told } from "./start/start";
@@ -40,6 +40,7 @@ export function App() {
       const { engine, thinker } = await openGame(setup.game);
       const session = new Session(engine, thinker, LOOKS[setup.game], setup, id, decisions, looksAhead);
       show({ kind: "play", session });
+      showing(id);
       session.begin();
     });
   const start = (setup: Setup) => play(setup, crypto.randomUUID());
@@ -62,6 +63,10 @@ export function App() {
     const text = inlinedText("record.jsonl");
     if (text !== null) replay(text);
     else if (isSetup(OPENING.plan.setup)) start(OPENING.plan.setup);
+    else {
+      const before = shownBefore();
+      if (before) resume(before);
+    }
     const over = (event: DragEvent) => event.preventDefault();
     const drop = (event: DragEvent) => {
       event.preventDefault();
@@ -76,7 +81,10 @@ export function App() {
     };
   }, []);
 
-  const home = () => show({ kind: "start" });
+  const home = () => {
+    showing(null);
+    show({ kind: "start" });
+  };
   const title =
     screen.kind === "play"
       ? screen.session.look.title

@@ -50,7 +50,7 @@ function Row({ table, narrow }: { table: CardTable; narrow: boolean }) {
   const [wide, high] = layout.row.card;
   const perLine = narrow ? 4 : table.row.length;
   const left = narrow ? 8 : layout.row.x;
-  const view = narrow ? "0 60 416 460" : "8 58 1184 176";
+  const view = narrow ? "0 60 416 414" : "8 58 1184 176";
   return (
     <svg class="part row" viewBox={view} role="group" aria-label="Row and stacks">
       {!narrow && <Headframe />}

@@ -59,6 +59,28 @@ export function forget(id: string): void {
   }
 }
 
+const CURRENT = "siberia:current";
+
+/** Remember which game this tab shows, so that a reload goes on with it; null: none. */
+export function showing(id: string | null): void {
+  try {
+    if (id === null) sessionStorage.removeItem(CURRENT);
+    else sessionStorage.setItem(CURRENT, id);
+  } catch {
+    // A reload then begins with the first screen, which offers the game.
+  }
+}
+
+/** The game that this tab showed before it was loaded again; null if there was none. */
+export function shownBefore(): Save | null {
+  try {
+    const id = sessionStorage.getItem(CURRENT);
+    return kept().find((save) => save.id === id) ?? null;
+  } catch {
+    return null;
+  }
+}
+
 /** The games that are kept in the browser, the latest first; what can't be read is left where it is. */
 export function kept(): Save[] {
   const found: Save[] = [];

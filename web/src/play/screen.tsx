@@ -4,7 +4,7 @@ import { SiberiaError } from "../engine/types";
 import { About } from "../look/about";
 import { Log } from "./log";
 import { Moves, margin } from "./moves";
-import { PACES, type Pace, type Session } from "./session";
+import { PACES, storePace, type Pace, type Session } from "./session";
 import { download, forget } from "./saves";
 import { Sheet } from "./sheet";
 import { TableView } from "./view";
@@ -117,6 +117,7 @@ export function PlayScreen({ session, onLeave, onReplay, onLearn }: Props) {
               value={session.pace}
               onChange={(event) => {
                 session.pace = event.currentTarget.value as Pace;
+                storePace(session.pace);
                 redraw(undefined);
               }}
             >

@@ -39,7 +39,7 @@ export class Session {
   problem: string | null = null;
   /** Whether the browser keeps the game. */
   isKept = true;
-  pace: Pace = "normal";
+  pace: Pace = storedPace();
   /** Whether a person's only legal action is taken by itself. */
   passesForced = true;
   /** Places where something has changed since the viewer's last decision. */
@@ -358,6 +358,27 @@ export class Session {
   /** The record of the finished game, as `siberia record` writes it. */
   record(): string {
     return this.game.toRecord(this.agentNames);
+  }
+}
+
+const PACE_KEY = "siberia:pace";
+
+/** The pace that was chosen before on this machine. */
+function storedPace(): Pace {
+  try {
+    const kept = localStorage.getItem(PACE_KEY);
+    return kept !== null && Object.hasOwn(PACES, kept) ? (kept as Pace) : "normal";
+  } catch {
+    return "normal";
+  }
+}
+
+/** Keep a pace for the games to come. */
+export function storePace(pace: Pace): void {
+  try {
+    localStorage.setItem(PACE_KEY, pace);
+  } catch {
+    // The page works without a memory too.
   }
 }
 

@@ -155,8 +155,8 @@ export function Start({ onStart, onResume, onFile, onLearn }: Props) {
               <b>{game === "card" ? "The card game" : "The board game"}</b>
               <span>
                 {game === "card"
-                  ? "Mine the row, hire the right people. 20 minutes."
-                  : "Workers on the map, salesmen at the exchanges. 45 minutes."}
+                  ? "Mine the row, hire the right people."
+                  : "Workers on the map, salesmen at the exchanges."}
               </span>
             </button>
           ))}
