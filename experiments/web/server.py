@@ -119,19 +119,22 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, KINDS[path.suffix], path.read_bytes())
 
     def _send_action(self) -> None:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length[:12]) > LARGEST_QUESTION:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a question has at most {LARGEST_QUESTION} bytes")
+            return
+        question = self.rfile.read(int(length))
         origins = {f"http://{host}:{self.server.server_port}" for host in self.hosts}
-        token, length = self.headers.get("X-Siberia-Token", ""), self.headers.get("Content-Length", "")
+        token = self.headers.get("X-Siberia-Token", "")
         if urlsplit(self.path).path != "/agent":
             self._refuse(HTTPStatus.NOT_FOUND, "no such thing to ask")
         elif self.headers.get("Origin") not in origins or not secrets.compare_digest(
             token.encode(), self.server.token.encode()
         ):
             self._refuse(HTTPStatus.FORBIDDEN, "the agents of this machine play for the page that it opened only")
-        elif not length.isdecimal() or int(length[:9]) > LARGEST_QUESTION:
-            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a question has at most {LARGEST_QUESTION} bytes")
         else:
             try:
-                told, status = {"action": answer(_read_json(self.rfile.read(int(length))))}, HTTPStatus.OK
+                told, status = {"action": answer(_read_json(question))}, HTTPStatus.OK
             except (SiberiaError, ImportError) as error:
                 told, status = {"error": str(error)}, HTTPStatus.BAD_REQUEST
             self._send(status, KINDS[".json"], json.dumps(told).encode())

@@ -44,11 +44,13 @@ export function useTheme(theme: Theme): void {
   applyTheme(theme);
 }
 
-const machine = matchMedia("(prefers-color-scheme: dark)");
-machine.addEventListener("change", () => applyTheme(storedTheme()));
+/** Follow the machine's colours when they change. */
+export function followMachine(): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => applyTheme(storedTheme()));
+}
 
 export function applyTheme(theme: Theme): void {
-  const isDark = theme === "dark" || (theme === "auto" && machine.matches);
+  const isDark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   const root = document.documentElement;
   root.dataset["theme"] = isDark ? "dark" : "light";
   for (const [name, colour] of Object.entries({ ...style.colours, ...(isDark ? dark : {}) })) {
