@@ -315,7 +315,7 @@ def test_the_score_sheet_adds_up(served: PageServer, visit: Callable[..., Visit]
         begun.page.wait_for_selector(".sheet")
         amounts = begun.page.evaluate(
             """[...document.querySelectorAll(".sheet tr")].slice(1).map((row) =>
-            [...row.querySelectorAll("td")].map((cell) => Number(cell.textContent.replace("$", "").replace("-", "0"))))"""
+            [...row.querySelectorAll("td")].map((cell) => Number(cell.textContent.replace("$", "")) || 0))"""
         )
         *lines, total = amounts
         assert [sum(column) for column in zip(*lines, strict=True)] == total
