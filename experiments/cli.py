@@ -922,7 +922,7 @@ def play_in_browser(
     context: typer.Context,
     game: str,
     against: str,
-    seat: int,
+    seat: str,
     players: int,
     rules: str,
     components: Path | None,
@@ -938,19 +938,23 @@ def play_in_browser(
     from secrets import randbits
 
     from siberia_agents.registry import make_agent
-    from siberia_experiments.play.session import PERSON, new_game
+    from siberia_experiments.play.seat import PERSON
+    from siberia_experiments.play.session import new_game, read_people
     from siberia_experiments.web.plan import game_plan
     from siberia_experiments.web.server import PageServer, serve
 
-    for name in ("out", "hints", "resume"):
+    for name in ("out", "hints", "resume", "names", "ask_always"):
         if was_given(context, name):
-            raise ConfigurationError(f"--{name} is for the terminal; the page keeps its games itself, leave it out")
+            raise ConfigurationError(
+                f"--{name.replace('_', '-')} is for the terminal; the page keeps its games itself, leave it out"
+            )
     if not 0 <= port <= MOST_PORT:
         raise ConfigurationError(f"--port: {port}; a port is a number from 0 to {MOST_PORT}")
     plan: dict[str, Any] = {"game": game}
     if any(was_given(context, name) for name in ("against", "seat", "players", "rules", "components", "seed")):
         variant = read_variant(game, players, rules, components)
-        found = new_game(variant, randbits(32) if seed is None else seed, seat, read_agents(against))
+        _, seats = read_people("", seat)
+        found = new_game(variant, randbits(32) if seed is None else seed, seats, read_agents(against))
         for spec in found.agents:
             if spec != PERSON:
                 make_agent(spec)  # refuses what there isn't before a browser opens

@@ -133,6 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
         ):
             self._refuse(HTTPStatus.FORBIDDEN, "the agents of this machine play for the page that it opened only")
         else:
+            told: dict[str, Any]
             try:
                 told, status = {"action": answer(_read_json(question))}, HTTPStatus.OK
             except (SiberiaError, ImportError) as error:
