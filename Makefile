@@ -7,7 +7,7 @@ RAY_VENV ?= .venv-ray
 BIN = $(VENV)/bin
 
 .PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types tables site docs notebooks bench clean
-.PHONY: wasm web web-test rllib-setup rllib-test rllib-demo rllib-throughput
+.PHONY: wasm web web-test rllib-setup rllib-test rllib-demo rllib-throughput wasm-check web-engine-test
 
 help:
 	@echo "make demo        train an opponent for three minutes, measure it, keep everything in runs/demo-$(GAME)"
@@ -25,6 +25,8 @@ help:
 	@echo "make wasm        build the WebAssembly modules of both games, and what a page is told of them"
 	@echo "make web         build the page that the package serves (needs node 20 or newer)"
 	@echo "make web-test    play on the page with Chromium, on a small and a large window (some minutes)"
+	@echo "make wasm-check  build them again: the same bytes; and play 400 games of each beside Python (most of an hour)"
+	@echo "make web-engine-test  play in TypeScript under node what Python has played: the same games, choices and records"
 	@echo "make notebooks   run the notebooks and keep their outputs"
 	@echo "make format      format the code"
 	@echo "make clean       remove the virtual environments"
@@ -101,7 +103,14 @@ wasm: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[web]'
 	$(BIN)/python -m siberia_experiments.web.build
 
-# The modules built again are the same bytes, and play the same games as Python. With node, so does the engine in TypeScript.
+# Needs node. Records of games that TypeScript has played are replayed by Python.
+web-engine-test: setup
+	cd web && npm ci --no-audit --no-fund
+	@mkdir -p .cache
+	$(BIN)/python -m tests.web_cases .cache/web_cases.json
+	node web/tests/engine.mjs .cache/web_cases.json .cache/web_games.jsonl
+	$(BIN)/siberia replay .cache/web_games.jsonl --quiet
+
 wasm-check: wasm
 	$(BIN)/python -m siberia_experiments.web.build --check
 	$(BIN)/python -m tests.wasm_games --games 400

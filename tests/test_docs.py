@@ -64,7 +64,9 @@ def project_files() -> list[Path]:
         found += [
             path
             for path in sorted((ROOT / folder).rglob("*"))
-            if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".npz", ".png", ".pyc")
+            if path.is_file()
+            and "__pycache__" not in path.parts
+            and path.suffix not in (".npz", ".png", ".pyc", ".wasm")
         ]
     return found
 

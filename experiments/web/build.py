@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from siberia_agents.learned import SHIPPED
 from siberia_env.core.jit import PACKAGE_FOLDER, kernel_sources
 from siberia_env.errors import SiberiaError, missing_extra
 from siberia_env.files import write_whole
@@ -36,7 +37,7 @@ SETTINGS = {"PYTHONHASHSEED": "0", "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATU
 
 def sources_hash() -> str:
     """A hash of everything that a module is made of: kernels, entries, the build, and the versions of the tools."""
-    packages = {"siberia_env": PACKAGE_FOLDER, "siberia_agents": Path(emit.ismcts.__file__).parents[1]}
+    packages = {"siberia_env": PACKAGE_FOLDER, "siberia_agents": SHIPPED.parent}
     files = [*kernel_sources(packages), *(HERE / name for name in ("entries.py", "emit.py", "module.py", "glue.c"))]
     digest = hashlib.sha256()
     for file in files:

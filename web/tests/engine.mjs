@@ -20,10 +20,20 @@ const cases = JSON.parse(readFileSync(casesFile, "utf8"));
 
 const folder = mkdtempSync(join(tmpdir(), "engine-"));
 const entry = join(folder, "entry.ts");
-writeFileSync(entry, `export * from "${ROOT}web/src/engine/index"; export { serve } from "${ROOT}web/src/engine/serve";`);
-const bundle = await rolldown({ input: entry, platform: "node", resolve: { modules: [`${ROOT}web/node_modules`] }, logLevel: "silent" });
+writeFileSync(
+  entry,
+  `export * from "${ROOT}web/src/engine/index"; export { serve } from "${ROOT}web/src/engine/serve";`,
+);
+const bundle = await rolldown({
+  input: entry,
+  platform: "node",
+  resolve: { modules: [`${ROOT}web/node_modules`] },
+  logLevel: "silent",
+});
 await bundle.write({ file: join(folder, "engine.mjs"), format: "esm" });
-const { openEngine, openThinker, serve, decisionSeed, parseJson, SiberiaError } = await import(pathToFileURL(join(folder, "engine.mjs")).href);
+const { openEngine, openThinker, serve, decisionSeed, parseJson, SiberiaError } = await import(
+  pathToFileURL(join(folder, "engine.mjs")).href
+);
 rmSync(folder, { recursive: true });
 
 const read = (file) => new Uint8Array(readFileSync(join(ROOT, file)));
@@ -50,10 +60,16 @@ function localWorker() {
 
 const engines = {};
 for (const game of ["card", "board"]) engines[game] = await openEngine(assetsOf(game));
-const thinkers = Object.fromEntries(Object.entries(engines).map(([game, engine]) => [game, openThinker(engine, localWorker())]));
+const thinkers = Object.fromEntries(
+  Object.entries(engines).map(([game, engine]) => [game, openThinker(engine, localWorker())]),
+);
 
 const base64 = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-const refused = (work, part = "") => assert.throws(work, (error) => error instanceof SiberiaError && error.message.includes(part) && !error.message.includes("\n"));
+const refused = (work, part = "") =>
+  assert.throws(
+    work,
+    (error) => error instanceof SiberiaError && error.message.includes(part) && !error.message.includes("\n"),
+  );
 
 // ---------------------------------------------------------------- whole games
 
@@ -63,7 +79,10 @@ for (const each of cases.games) {
   const engine = engines[each.game];
   const options = { players: each.players, rules: each.rules, seed: BigInt(each.seed) };
   if (each.components) options.components = each.components;
-  const lines = each.record.trimEnd().split("\n").map((line) => parseJson(line));
+  const lines = each.record
+    .trimEnd()
+    .split("\n")
+    .map((line) => parseJson(line));
   const game = engine.newGame(options);
   const start = game.clone();
   let at = 0;
@@ -117,10 +136,22 @@ for (const each of cases.games) {
     assert.equal(decisionSeed(BigInt(each.seed), asked.player, asked.at), seed);
     if (asked.analyse) {
       const found = await thinkers[each.game].analyse(position, asked.player, asked.analyse, seed);
-      assert.deepEqual(found.map((one) => one.action), asked.actions);
-      assert.deepEqual(found.map((one) => one.visits), asked.visits);
-      assert.deepEqual(found.map((one) => one.margin), asked.margins);
-      assert.deepEqual(found.map((one) => one.share), asked.shares);
+      assert.deepEqual(
+        found.map((one) => one.action),
+        asked.actions,
+      );
+      assert.deepEqual(
+        found.map((one) => one.visits),
+        asked.visits,
+      );
+      assert.deepEqual(
+        found.map((one) => one.margin),
+        asked.margins,
+      );
+      assert.deepEqual(
+        found.map((one) => one.share),
+        asked.shares,
+      );
     } else {
       const action = await thinkers[each.game].choose(position, asked.player, asked.spec, seed);
       assert.equal(action, asked.action, `${each.game} ${each.players} ${asked.spec} at ${asked.at}`);
@@ -152,17 +183,37 @@ refused(() => engines.card.newGame({ players: 2, seed: 2n ** 64n }), "seed");
 refused(() => engines.card.newGame({ players: 2, seed: 1n }).toRecord(["a", "b"]), "not over");
 
 const position = engines.card.newGame({ players: 2, seed: 1n });
-for (const spec of ["nobody", "greedy:1", "search:0", "search:x", "search:5:playout=bad", "guided:5:batch=65", "guided:5:threads=2", "learned:x.npz", "level:god", "search:"])
+for (const spec of [
+  "nobody",
+  "greedy:1",
+  "search:0",
+  "search:x",
+  "search:5:playout=bad",
+  "guided:5:batch=65",
+  "guided:5:threads=2",
+  "learned:x.npz",
+  "level:god",
+  "search:",
+])
   await assert.rejects(thinkers.card.choose(position, position.currentPlayer(), spec, 1n), SiberiaError, spec);
 await assert.rejects(thinkers.card.choose(position, 1 - position.currentPlayer(), "greedy", 1n), /not on turn/);
-await assert.rejects(openEngine({ ...assetsOf("card"), wasm: read("experiments/web/static/board.wasm") }), /damaged or of another version/);
+await assert.rejects(
+  openEngine({ ...assetsOf("card"), wasm: read("experiments/web/static/board.wasm") }),
+  /damaged or of another version/,
+);
 const foreign = assetsOf("card");
 foreign.info.format = "siberia-web/0";
 await assert.rejects(openEngine(foreign), /different versions/);
 const broken = await openEngine({ ...assetsOf("card"), model: async () => new Uint8Array(100) });
-await assert.rejects(openThinker(broken, localWorker()).choose(position, position.currentPlayer(), "learned", 1n), SiberiaError);
+await assert.rejects(
+  openThinker(broken, localWorker()).choose(position, position.currentPlayer(), "learned", 1n),
+  SiberiaError,
+);
 const swapped = await openEngine({ ...assetsOf("card"), model: async () => read("agents/models/board_2.npz") });
-await assert.rejects(openThinker(swapped, localWorker()).choose(position, position.currentPlayer(), "learned", 1n), /no model for/);
+await assert.rejects(
+  openThinker(swapped, localWorker()).choose(position, position.currentPlayer(), "learned", 1n),
+  /no model for/,
+);
 const { WebAssembly: there } = globalThis;
 try {
   globalThis.WebAssembly = undefined;
@@ -189,6 +240,10 @@ for (const game of ["card", "board"]) {
     each.apply(action);
   }
   times.sort((a, b) => a - b);
-  console.log(`${game}: guided:200 takes ${times[Math.floor(times.length / 2)].toFixed(1)} ms of processor time (median), ${times.at(-1).toFixed(1)} ms at most`);
+  console.log(
+    `${game}: guided:200 takes ${times[Math.floor(times.length / 2)].toFixed(1)} ms of processor time (median), ${times.at(-1).toFixed(1)} ms at most`,
+  );
 }
-console.log(`as Python says: ${counts.games} games, ${counts.states} states, ${counts.choices} choices, ${counts.tables} tables and options, ${counts.damaged} damaged records`);
+console.log(
+  `as Python says: ${counts.games} games, ${counts.states} states, ${counts.choices} choices, ${counts.tables} tables and options, ${counts.damaged} damaged records`,
+);

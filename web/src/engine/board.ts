@@ -6,8 +6,22 @@ import { same, writeJson } from "./json";
 import { setField } from "./fields";
 import { checkEventOf } from "./card";
 import {
-  checkCounts, checkList, checkTable, checkTables, checkWhole, isObject, Pile, refuse, repeated, shown, sum, withDefaults,
-  type Numbered, type Room, type Tables, type Variant,
+  checkCounts,
+  checkList,
+  checkTable,
+  checkTables,
+  checkWhole,
+  isObject,
+  Pile,
+  refuse,
+  repeated,
+  shown,
+  sum,
+  withDefaults,
+  type Numbered,
+  type Room,
+  type Tables,
+  type Variant,
 } from "./rooms";
 
 const C = (info: Description) => info.constants as { readonly [name: string]: any };
@@ -26,7 +40,14 @@ function checkNames(value: Json | undefined, path: string): string[] {
 }
 
 /** A table with names of places as keys, none of them in `taken`. */
-function checkPlaces(info: Description, table: Json | undefined, path: string, fewest: number, most: number, taken: readonly string[]) {
+function checkPlaces(
+  info: Description,
+  table: Json | undefined,
+  path: string,
+  fewest: number,
+  most: number,
+  taken: readonly string[],
+) {
   const { UNUSED_AREA } = C(info);
   const count = fewest === most ? `${fewest}` : `${fewest} to ${most}`;
   if (!isObject(table)) return refuse(`${path}: expected an object with ${count} names as keys; got ${shown(table)}`);
@@ -56,30 +77,36 @@ function checkExchanges(info: Description, tables: Tables) {
   }
   if (!(FIRST_EXCHANGE in prices)) refuse(`exchanges.${FIRST_EXCHANGE}: missing; every game has it`);
   const placed = new Set([FIRST_EXCHANGE]);
-  const tiles = checkList(tables.exchange_tiles, "exchange_tiles", EXCHANGE_TILES, EXCHANGE_TILES, "tiles").map((tile, number) => {
-    const path = `exchange_tiles[${number}]`;
-    const sides = checkNames(tile, path);
-    if (sides.length !== TILE_SIDES) refuse(`${path}: expected the exchanges on its ${TILE_SIDES} sides; got ${shown(tile)}`);
-    sides.forEach((exchange, side) => {
-      if (!(exchange in prices)) refuse(`${path}[${side}]: no exchange '${exchange}' in the table of exchanges`);
-      if (placed.has(exchange)) refuse(`${path}[${side}]: '${exchange}' already has its place`);
-      placed.add(exchange);
-    });
-    return sides;
-  });
+  const tiles = checkList(tables.exchange_tiles, "exchange_tiles", EXCHANGE_TILES, EXCHANGE_TILES, "tiles").map(
+    (tile, number) => {
+      const path = `exchange_tiles[${number}]`;
+      const sides = checkNames(tile, path);
+      if (sides.length !== TILE_SIDES)
+        refuse(`${path}: expected the exchanges on its ${TILE_SIDES} sides; got ${shown(tile)}`);
+      sides.forEach((exchange, side) => {
+        if (!(exchange in prices)) refuse(`${path}[${side}]: no exchange '${exchange}' in the table of exchanges`);
+        if (placed.has(exchange)) refuse(`${path}[${side}]: '${exchange}' already has its place`);
+        placed.add(exchange);
+      });
+      return sides;
+    },
+  );
   return { prices, tiles };
 }
 
 function checkMap(info: Description, tables: Tables, exchanges: readonly string[]) {
   const { START, FEWEST_AREAS, MOST_AREAS } = C(info);
   const given = checkPlaces(info, tables.areas, "areas", FEWEST_AREAS, MOST_AREAS, [START, "reserve", ...exchanges]);
-  const areas = Object.fromEntries(Object.entries(given).map(([area, adjacent]) => [area, checkNames(adjacent, `areas.${area}`)]));
+  const areas = Object.fromEntries(
+    Object.entries(given).map(([area, adjacent]) => [area, checkNames(adjacent, `areas.${area}`)]),
+  );
   for (const [area, adjacent] of Object.entries(areas))
     adjacent.forEach((other, index) => {
       const path = `areas.${area}[${index}]`;
       if (!(other in areas)) refuse(`${path}: no area '${other}'; the areas are ${Object.keys(areas).join(", ")}`);
       if (other === area) refuse(`${path}: an area is not adjacent to itself`);
-      if (!areas[other].includes(area)) refuse(`${path}: ${other} does not name ${area} in return; adjacent is both ways`);
+      if (!areas[other].includes(area))
+        refuse(`${path}: ${other} does not name ${area} in return; adjacent is both ways`);
     });
   const arrows = checkNames(tables.arrows, "arrows");
   arrows.forEach((area, index) => {
@@ -87,7 +114,8 @@ function checkMap(info: Description, tables: Tables, exchanges: readonly string[
   });
   const reached = new Set(arrows);
   for (const area of reached) areas[area].forEach((other) => reached.add(other)); // a set shows what is added on the way
-  for (const area of Object.keys(areas)) if (!reached.has(area)) refuse(`areas.${area}: no way leads there from ${START}`);
+  for (const area of Object.keys(areas))
+    if (!reached.has(area)) refuse(`areas.${area}: no way leads there from ${START}`);
   return { arrows, areas };
 }
 
@@ -96,7 +124,9 @@ function checkCubes(info: Description, cubes: { [resource: string]: number }, ar
   const total = sum(Object.values(cubes));
   if (total > MOST_CUBES) refuse(`cubes: ${total} in all; at most ${MOST_CUBES}`);
   for (const leftOut of Object.keys(cubes)) {
-    const others = Object.keys(cubes).filter((resource) => resource !== leftOut).map((resource) => cubes[resource]);
+    const others = Object.keys(cubes)
+      .filter((resource) => resource !== leftOut)
+      .map((resource) => cubes[resource]);
     if (Math.max(...others) < areas && sum(others) <= CUBES_PER_AREA * (areas - 1))
       refuse(
         `cubes: without ${leftOut} ${sum(others)} in all; ${areas} areas get two different cubes each for certain if ` +
@@ -125,7 +155,10 @@ function setupEvent(variant: Variant, state: Fields): Line {
     event: "setup",
     areas: Object.fromEntries(areas),
     reserve: Object.fromEntries((RESOURCES as string[]).map((resource, index) => [resource, state.reserve[index]])),
-    tiles: Array.from(state.tile_stack.slice(top - TILES_FACE_UP, top) as Int8Array, (action) => ACTIONS[action] as string).reverse(),
+    tiles: Array.from(
+      state.tile_stack.slice(top - TILES_FACE_UP, top) as Int8Array,
+      (action) => ACTIONS[action] as string,
+    ).reverse(),
   };
   if (variant.ruleset.sides !== CHOOSE_SIDES)
     event.sides = (variant.components.exchange_tiles as string[][]).map((both, tile) => both[state.side[tile]]);
@@ -148,7 +181,8 @@ function checkSetup(variant: Variant, line: Line): void {
     const path = `setup.areas.${area}`;
     const cubes = checkList(given, path, CUBES_PER_AREA, CUBES_PER_AREA, "resources");
     cubes.forEach((cube, index) => {
-      if (!RESOURCES.includes(cube)) refuse(`${path}[${index}]: no resource ${shown(cube)}; they are ${RESOURCES.join(", ")}`);
+      if (!RESOURCES.includes(cube))
+        refuse(`${path}[${index}]: no resource ${shown(cube)}; they are ${RESOURCES.join(", ")}`);
     });
     if (cubes[0] === cubes[1]) refuse(`${path}: twice ${cubes[0]}; the cubes of an area differ (B8)`);
     if (RESOURCES.indexOf(cubes[0]) > RESOURCES.indexOf(cubes[1]))
@@ -159,7 +193,9 @@ function checkSetup(variant: Variant, line: Line): void {
     const left = box[resource] - countCubes(line, resource);
     if (left < 0) refuse(`setup.areas: ${countCubes(line, resource)} cubes of ${resource}; there are ${box[resource]}`);
     if (reserve[resource] !== left)
-      refuse(`setup.reserve.${resource}: expected ${left}, what the areas leave of ${box[resource]}; got ${shown(reserve[resource])}`);
+      refuse(
+        `setup.reserve.${resource}: expected ${left}, what the areas leave of ${box[resource]}; got ${shown(reserve[resource])}`,
+      );
   }
   checkList(line.tiles, "setup.tiles", TILES_FACE_UP, TILES_FACE_UP, "tiles").forEach((tile, index) =>
     checkAction(variant.info, tile, `setup.tiles[${index}]`),
@@ -171,7 +207,9 @@ function checkSides(variant: Variant, line: Line): void {
   const { EXCHANGE_TILES } = C(variant.info);
   const given = variant.rules.sides;
   checkList(line.sides, "setup.sides", EXCHANGE_TILES, EXCHANGE_TILES, "exchanges").forEach((exchange, index) => {
-    const possible: string[] = Array.isArray(given) ? [given[index] as string] : variant.components.exchange_tiles[index];
+    const possible: string[] = Array.isArray(given)
+      ? [given[index] as string]
+      : variant.components.exchange_tiles[index];
     if (!possible.includes(exchange as string))
       refuse(`setup.sides[${index}]: expected ${possible.join(" or ")}; got ${shown(exchange)}`);
   });
@@ -189,10 +227,13 @@ const EVENTS: Events = {
       const counters = checkList(line.counters, "draw.counters", COUNTERS_DRAWN, COUNTERS_DRAWN, "counters");
       counters.forEach((counter, index) => {
         if (!KINDS.includes(counter))
-          refuse(`draw.counters[${index}]: no counter ${shown(counter)}; one is written '${KINDS[0]}' or '${KINDS.at(-1)}'`);
+          refuse(
+            `draw.counters[${index}]: no counter ${shown(counter)}; one is written '${KINDS[0]}' or '${KINDS.at(-1)}'`,
+          );
       });
       const sorted = [...counters].sort((a, b) => KINDS.indexOf(a) - KINDS.indexOf(b));
-      if (!same(counters, sorted)) refuse(`draw.counters: expected ${writeJson(sorted)}, as they come up (B12); got ${shown(line.counters)}`);
+      if (!same(counters, sorted))
+        refuse(`draw.counters: expected ${writeJson(sorted)}, as they come up (B12); got ${shown(line.counters)}`);
     },
   ],
   tile: [["tile"], (variant, line) => checkAction(variant.info, line.tile, "tile.tile")],
@@ -221,7 +262,17 @@ function setupOutcome(variant: Variant, lines: readonly Numbered[]): number[] {
 
 export const board: Room = {
   readComponents(info, given) {
-    const { KINDS, ACTIONS, RESOURCES, MOST_COUNTERS, FEWEST_COUNTERS, MOST_TILES, FEWEST_TILES, MOST_CUBES, MAX_VALUE } = C(info);
+    const {
+      KINDS,
+      ACTIONS,
+      RESOURCES,
+      MOST_COUNTERS,
+      FEWEST_COUNTERS,
+      MOST_TILES,
+      FEWEST_TILES,
+      MOST_CUBES,
+      MAX_VALUE,
+    } = C(info);
     const tables = checkTables(given, Object.keys(info.components));
     const counters = checkCounts(tables.counters, "counters", KINDS, MOST_COUNTERS);
     const least = 2 * FEWEST_COUNTERS;
@@ -230,7 +281,8 @@ export const board: Room = {
       refuse(`counters: ${total} in all; a game needs ${FEWEST_COUNTERS} a player, ${least} to ${MOST_COUNTERS}`);
     const tiles = checkCounts(tables.investment_tiles, "investment_tiles", ACTIONS, MOST_TILES);
     const all = sum(Object.values(tiles));
-    if (all < FEWEST_TILES || all > MOST_TILES) refuse(`investment_tiles: ${all} in all; a game needs ${FEWEST_TILES} to ${MOST_TILES}`);
+    if (all < FEWEST_TILES || all > MOST_TILES)
+      refuse(`investment_tiles: ${all} in all; a game needs ${FEWEST_TILES} to ${MOST_TILES}`);
     const cubes = checkCounts(tables.cubes, "cubes", RESOURCES, MOST_CUBES);
     const { prices, tiles: exchangeTiles } = checkExchanges(info, tables);
     const { arrows, areas } = checkMap(info, tables, Object.keys(prices));
@@ -245,7 +297,10 @@ export const board: Room = {
       arrows,
       areas,
       salesman_cards: Object.fromEntries(
-        (RESOURCES as string[]).map((resource) => [resource, checkWhole(cards[resource], `salesman_cards.${resource}`, 1, MAX_VALUE)]),
+        (RESOURCES as string[]).map((resource) => [
+          resource,
+          checkWhole(cards[resource], `salesman_cards.${resource}`, 1, MAX_VALUE),
+        ]),
       ),
     };
   },
@@ -261,7 +316,8 @@ export const board: Room = {
     const { EXCHANGE_TILES } = C(info);
     const sides = found.sides;
     if (Array.isArray(sides)) {
-      if (sides.length !== EXCHANGE_TILES) refuse(`rules: sides: expected ${EXCHANGE_TILES} exchanges, one a tile; got ${shown(sides)}`);
+      if (sides.length !== EXCHANGE_TILES)
+        refuse(`rules: sides: expected ${EXCHANGE_TILES} exchanges, one a tile; got ${shown(sides)}`);
       sides.forEach((exchange, index) => {
         const tile: string[] = tables.exchange_tiles[index];
         if (!tile.includes(exchange as string))
@@ -272,7 +328,18 @@ export const board: Room = {
   },
 
   fillRuleset(info, bytes, _players, rules, tables) {
-    const { CHOOSE_SIDES, RANDOM_SIDES, GIVEN_SIDES, EXHAUSTION_COUNTERS, KINDS, ACTIONS, RESOURCES, NUM_PLACES, VLADIVOSTOK, NUM_RESOURCES } = C(info);
+    const {
+      CHOOSE_SIDES,
+      RANDOM_SIDES,
+      GIVEN_SIDES,
+      EXHAUSTION_COUNTERS,
+      KINDS,
+      ACTIONS,
+      RESOURCES,
+      NUM_PLACES,
+      VLADIVOSTOK,
+      NUM_RESOURCES,
+    } = C(info);
     const set = (name: string, value: number, index = 0) => setField(info.ruleset, bytes, name, value, index);
     const sides = rules.sides;
     set("sides", Array.isArray(sides) ? GIVEN_SIDES : sides === "random" ? RANDOM_SIDES : CHOOSE_SIDES);
@@ -292,7 +359,9 @@ export const board: Room = {
       set("card_price", tables.salesman_cards[resource], index);
     });
     allExchanges(info, tables).forEach((exchange, row) =>
-      (tables.exchanges[exchange] as number[]).forEach((price, index) => set("price", price, row * NUM_RESOURCES + index)),
+      (tables.exchanges[exchange] as number[]).forEach((price, index) =>
+        set("price", price, row * NUM_RESOURCES + index),
+      ),
     );
     const setOf = (names: readonly string[]) => names.reduce((found, name) => found | (1 << areas.indexOf(name)), 0);
     for (let place = 0; place < NUM_PLACES; place++) set("adjacent", 0, place);
@@ -301,7 +370,20 @@ export const board: Room = {
   },
 
   actionNames(info, tables, state) {
-    const { CHOOSE_SIDE, MOST_AREAS, UNUSED_AREA, START, FIRST_EXCHANGE, AREA, FROM, TO, PAWN_EXCHANGE, PAWN_AREA, EXCHANGE, SIDE } = C(info);
+    const {
+      CHOOSE_SIDE,
+      MOST_AREAS,
+      UNUSED_AREA,
+      START,
+      FIRST_EXCHANGE,
+      AREA,
+      FROM,
+      TO,
+      PAWN_EXCHANGE,
+      PAWN_AREA,
+      EXCHANGE,
+      SIDE,
+    } = C(info);
     const known = cached.get(tables)?.get(sidesOf(state, CHOOSE_SIDE));
     if (known) return known;
     const names = [...info.actions];
@@ -311,7 +393,10 @@ export const board: Room = {
       things.forEach((thing, index) => (names[start + index] = `${verb} ${thing}`));
     const sides = sidesOf(state, CHOOSE_SIDE);
     const tiles = tables.exchange_tiles as string[][];
-    const exchanges = [FIRST_EXCHANGE, ...tiles.map((both, tile) => (sides ? both[Number(sides[tile])] : both.join("/")))];
+    const exchanges = [
+      FIRST_EXCHANGE,
+      ...tiles.map((both, tile) => (sides ? both[Number(sides[tile])] : both.join("/"))),
+    ];
     put(SIDE, "side", tiles.flat());
     put(AREA, "area", places);
     put(FROM, "from", [...places, START]);

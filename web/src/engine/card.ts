@@ -4,8 +4,23 @@ import type { Fields, Json, Line } from "./types";
 import type { Description } from "./kernels";
 import { setField } from "./fields";
 import {
-  checkCounts, checkKeys, checkList, checkTable, checkTables, checkWhole, isObject, Pile, refuse, repeated, shown, sum, withDefaults,
-  type Numbered, type Room, type Tables, type Variant,
+  checkCounts,
+  checkKeys,
+  checkList,
+  checkTable,
+  checkTables,
+  checkWhole,
+  isObject,
+  Pile,
+  refuse,
+  repeated,
+  shown,
+  sum,
+  withDefaults,
+  type Numbered,
+  type Room,
+  type Tables,
+  type Variant,
 } from "./rooms";
 
 const C = (info: Description) => info.constants as { readonly [name: string]: any };
@@ -22,9 +37,13 @@ function setupEvent(variant: Variant, state: Fields): Line {
   const kinds = Array.from(state.action_stack.slice(size, dealt) as Int8Array, (kind) => KINDS[kind]).reverse();
   return {
     event: "setup",
-    row: Array.from(state.row as Int8Array).filter((card) => card !== EMPTY).map((card) => cardName(variant, card)),
+    row: Array.from(state.row as Int8Array)
+      .filter((card) => card !== EMPTY)
+      .map((card) => cardName(variant, card)),
     face_up: sum(state.face_up),
-    hands: Array.from({ length: variant.players }, (_, seat) => kinds.slice(seat * HAND_AT_START, (seat + 1) * HAND_AT_START)),
+    hands: Array.from({ length: variant.players }, (_, seat) =>
+      kinds.slice(seat * HAND_AT_START, (seat + 1) * HAND_AT_START),
+    ),
   };
 }
 
@@ -41,7 +60,8 @@ function resourceNames(variant: Variant): string[] {
 
 function checkResourceCard(variant: Variant, value: Json, path: string): void {
   const names = resourceNames(variant);
-  if (!names.includes(value as string)) refuse(`${path}: no resource card ${shown(value)} in the components; one is written '${names[0]}'`);
+  if (!names.includes(value as string))
+    refuse(`${path}: no resource card ${shown(value)} in the components; one is written '${names[0]}'`);
 }
 
 const EVENTS: { readonly [event: string]: readonly [readonly string[], (variant: Variant, line: Line) => void] } = {
@@ -66,7 +86,10 @@ const EVENTS: { readonly [event: string]: readonly [readonly string[], (variant:
       checkCards(variant.info, line.cards, "draw.cards", 1, C(variant.info).MOST_DRAWN);
     },
   ],
-  shuffle: [["cards"], (variant, line) => void checkWhole(line.cards, "shuffle.cards", 1, C(variant.info).ACTION_CARDS)],
+  shuffle: [
+    ["cards"],
+    (variant, line) => void checkWhole(line.cards, "shuffle.cards", 1, C(variant.info).ACTION_CARDS),
+  ],
   refill: [
     ["slots"],
     (variant, line) => {
@@ -101,7 +124,10 @@ export const card: Room = {
       action_cards: actionCards,
       resource_cards: resourceCards,
       salesmen: Object.fromEntries(
-        (SYMBOLS as string[]).map((symbol) => [symbol, checkWhole(salesmen[symbol], `salesmen.${symbol}`, 1, MAX_VALUE)]),
+        (SYMBOLS as string[]).map((symbol) => [
+          symbol,
+          checkWhole(salesmen[symbol], `salesmen.${symbol}`, 1, MAX_VALUE),
+        ]),
       ),
       workers: checkWhole(tables.workers, "workers", 1, WORKERS),
     };
@@ -120,7 +146,9 @@ export const card: Room = {
     const actions = sum(Object.values(tables.action_cards as Tables));
     const resources = sum(Object.values(tables.resource_cards as Tables).map((cards) => cards.length));
     if (actions < HAND_AT_START * players || actions > ACTION_CARDS)
-      refuse(`action_cards: ${actions} cards in all; ${players} players need ${HAND_AT_START * players} to ${ACTION_CARDS}`);
+      refuse(
+        `action_cards: ${actions} cards in all; ${players} players need ${HAND_AT_START * players} to ${ACTION_CARDS}`,
+      );
     if (resources <= FACE_UP_AT_START || resources > RESOURCE_CARDS)
       refuse(`resource_cards: ${resources} cards in all; a game needs ${FACE_UP_AT_START + 1} to ${RESOURCE_CARDS}`);
     if (tables.workers < players || tables.workers > WORKERS)
@@ -173,7 +201,10 @@ export const card: Room = {
       if (now.row[slot] !== EMPTY && now.row[slot] !== old.row[slot]) slots[slot] = cardName(variant, now.row[slot]);
     const found: Line[] = Object.keys(slots).length ? [{ event: "refill", slots }] : [];
     if (drawn > 0) {
-      const cards = Array.from(now.action_stack.slice(size, size + drawn) as Int8Array, (kind) => KINDS[kind] as string).reverse();
+      const cards = Array.from(
+        now.action_stack.slice(size, size + drawn) as Int8Array,
+        (kind) => KINDS[kind] as string,
+      ).reverse();
       found.push({ event: "draw", player, cards });
     }
     return found;
@@ -191,15 +222,19 @@ export const card: Room = {
     const order: number[] = [];
     for (const [number, line] of until(lines, "shuffle")) {
       const hands = ((line.hands ?? []) as string[][]).flat();
-      for (const each of hands.length ? hands : ((line.cards ?? []) as string[]))
-        order.push(stack.take(each, number));
+      for (const each of hands.length ? hands : ((line.cards ?? []) as string[])) order.push(stack.take(each, number));
     }
     order.push(...stack.rest());
     if (setup) {
       const box = new Pile("resource cards", resourceNames(variant).keys(), (number) => cardName(variant, number));
       for (const [number, line] of lines) {
         const slots = (line.slots ?? {}) as { [slot: string]: string };
-        for (const each of [...((line.row ?? []) as string[]), ...Object.keys(slots).sort().map((slot) => slots[slot])])
+        for (const each of [
+          ...((line.row ?? []) as string[]),
+          ...Object.keys(slots)
+            .sort()
+            .map((slot) => slots[slot]),
+        ])
           order.push(box.take(each, number));
       }
       order.push(...box.rest());
@@ -227,5 +262,3 @@ export function checkEventOf(
   checkKeys(line, ["event", ...keys], name);
   check(variant, line);
 }
-
-

@@ -1,6 +1,15 @@
 /** A game that is played, and written down on the way. */
 
-import { SiberiaError, type Fields, type Game, type GameInfo, type Json, type Line, type NewGame, type Rules } from "./types";
+import {
+  SiberiaError,
+  type Fields,
+  type Game,
+  type GameInfo,
+  type Json,
+  type Line,
+  type NewGame,
+  type Rules,
+} from "./types";
 import type { Kernels } from "./kernels";
 import { card } from "./card";
 import { board } from "./board";
@@ -16,7 +25,13 @@ const MOST_SEED = 2n ** 64n - 1n;
 export const roomOf = (info: GameInfo): Room => ROOMS[info.game];
 
 /** A game with players, rules and components chosen. Throws a `SiberiaError` that says what is wrong. */
-export function makeVariant(kernels: Kernels, players: number, rules: Rules, components: Json | undefined, wholeBox: boolean): Variant {
+export function makeVariant(
+  kernels: Kernels,
+  players: number,
+  rules: Rules,
+  components: Json | undefined,
+  wholeBox: boolean,
+): Variant {
   const info = kernels.info;
   const room = roomOf(info);
   if (!Number.isInteger(players) || players < info.minPlayers || players > info.maxPlayers)
@@ -71,9 +86,20 @@ export class PlayedGame implements Game {
   }
 
   /** Deal a game: from its seed, with given outcomes, or as `settle` says. */
-  static deal(kernels: Kernels, variant: Variant, seed: bigint, outcomes: readonly (readonly number[])[] | null = null, settle?: Settle): PlayedGame {
-    if (typeof seed !== "bigint" || seed < 0n || seed > MOST_SEED) refuse(`seed: ${seed} is not a whole number from 0 to 2**64 - 1`);
-    const game = new PlayedGame(kernels, variant, seed, new Uint8Array(kernels.info.state.size), { lines: [], actions: [], outcomes });
+  static deal(
+    kernels: Kernels,
+    variant: Variant,
+    seed: bigint,
+    outcomes: readonly (readonly number[])[] | null = null,
+    settle?: Settle,
+  ): PlayedGame {
+    if (typeof seed !== "bigint" || seed < 0n || seed > MOST_SEED)
+      refuse(`seed: ${seed} is not a whole number from 0 to 2**64 - 1`);
+    const game = new PlayedGame(kernels, variant, seed, new Uint8Array(kernels.info.state.size), {
+      lines: [],
+      actions: [],
+      outcomes,
+    });
     kernels.openBox(variant.bytes, game.bytes, seed);
     game.settleAll(settle);
     return game;
@@ -188,7 +214,11 @@ export class PlayedGame implements Game {
     if (!this.legalMask()[action]) {
       const player = this.currentPlayer();
       if (player === this.kernels.info.search.terminal) refuse(`action ${action}: the game is over`);
-      refuse(`action ${action}: not legal; player ${player} may: ${this.legalActions().map((each) => this.actionName(each)).join(", ")}`);
+      refuse(
+        `action ${action}: not legal; player ${player} may: ${this.legalActions()
+          .map((each) => this.actionName(each))
+          .join(", ")}`,
+      );
     }
     if (this.history) {
       const names = this.names();
@@ -227,7 +257,11 @@ export class PlayedGame implements Game {
   // ---------------------------------------------------------------- copies
 
   clone(): PlayedGame {
-    const history = this.history && { ...this.history, lines: [...this.history.lines], actions: [...this.history.actions] };
+    const history = this.history && {
+      ...this.history,
+      lines: [...this.history.lines],
+      actions: [...this.history.actions],
+    };
     const copy = new PlayedGame(this.kernels, this.variant, this.seed, this.bytes.slice(), history);
     copy.settled = this.settled;
     return copy;
@@ -235,7 +269,8 @@ export class PlayedGame implements Game {
 
   rewound(decisions: number): PlayedGame {
     const history = this.history ?? refuse("a sample has no decisions that could be taken back");
-    if (decisions < 0 || decisions > history.actions.length) refuse(`there are ${history.actions.length} decisions, not ${decisions}`);
+    if (decisions < 0 || decisions > history.actions.length)
+      refuse(`there are ${history.actions.length} decisions, not ${decisions}`);
     const game = PlayedGame.deal(this.kernels, this.variant, this.seed, history.outcomes);
     for (const action of history.actions.slice(0, decisions)) game.play(action);
     return game;
@@ -276,10 +311,13 @@ export class PlayedGame implements Game {
     } catch {
       return refuse("The saved game is damaged: it can't be read.");
     }
-    if (!isObject(file) || file.format !== SAVED) return refuse("This is no game that the page has saved, or one of another version.");
+    if (!isObject(file) || file.format !== SAVED)
+      return refuse("This is no game that the page has saved, or one of another version.");
     const found = file.content;
-    if (!isObject(found) || file.digest !== digestOf(found)) return refuse("The saved game is damaged: something in it has changed.");
-    if (found.game !== kernels.info.game) refuse(`The saved game is of ${shown(found.game)}, not of '${kernels.info.game}'.`);
+    if (!isObject(found) || file.digest !== digestOf(found))
+      return refuse("The saved game is damaged: something in it has changed.");
+    if (found.game !== kernels.info.game)
+      refuse(`The saved game is of ${shown(found.game)}, not of '${kernels.info.game}'.`);
     const { players, rules, components, actions, outcomes } = found as { [key: string]: any };
     try {
       const seed = typeof found.seed === "number" ? BigInt(found.seed) : (found.seed as bigint);
@@ -288,7 +326,9 @@ export class PlayedGame implements Game {
       if (fingerprint(game.bytes) !== found.state) throw new SiberiaError("it does not lead where it led");
       return game;
     } catch (error) {
-      return refuse(`The saved game is of another version of the games: ${error instanceof SiberiaError ? error.message : "a part is missing"}.`);
+      return refuse(
+        `The saved game is of another version of the games: ${error instanceof SiberiaError ? error.message : "a part is missing"}.`,
+      );
     }
   }
 
@@ -312,9 +352,20 @@ export class PlayedGame implements Game {
   toRecord(agents: readonly string[]): string {
     const history = this.history ?? refuse("a sample has no record");
     if (!this.isOver()) refuse("a record is of a whole game, and this one is not over");
-    if (agents.length !== this.players || !agents.every(isName)) refuse(`agents: expected ${this.players} names, one a seat`);
-    const header = [this.kernels.info.record.format, this.info.game, this.players, this.seed, this.rules, this.components, agents];
-    const first = Object.fromEntries(this.kernels.info.record.headerKeys.map((key, index) => [key, header[index]])) as Line;
+    if (agents.length !== this.players || !agents.every(isName))
+      refuse(`agents: expected ${this.players} names, one a seat`);
+    const header = [
+      this.kernels.info.record.format,
+      this.info.game,
+      this.players,
+      this.seed,
+      this.rules,
+      this.components,
+      agents,
+    ];
+    const first = Object.fromEntries(
+      this.kernels.info.record.headerKeys.map((key, index) => [key, header[index]]),
+    ) as Line;
     return [first, ...history.lines, this.endLine()].map((line) => writeJson(line) + "\n").join("");
   }
 }
@@ -331,5 +382,3 @@ function fingerprint(bytes: Uint8Array): string {
 export function isName(value: Json): boolean {
   return typeof value === "string" && value !== "" && !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(value);
 }
-
-

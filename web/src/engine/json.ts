@@ -32,7 +32,11 @@ class Reader {
     if (next === "{") return this.object(depth);
     if (next === "[") return this.list(depth);
     if (next === '"') return this.string();
-    for (const [word, value] of [["true", true], ["false", false], ["null", null]] as const)
+    for (const [word, value] of [
+      ["true", true],
+      ["false", false],
+      ["null", null],
+    ] as const)
       if (this.text.startsWith(word, this.at)) {
         this.at += word.length;
         return value;

@@ -17,8 +17,15 @@ export interface Description extends GameInfo {
   readonly outcomeSize: number;
   readonly search: SearchInfo;
   readonly lengths: { readonly [name: string]: number };
-  readonly functions: { readonly [name: string]: { readonly result: string; readonly arguments: { readonly [name: string]: string } } };
-  readonly record: { readonly format: string; readonly headerKeys: readonly string[]; readonly decisionKeys: readonly string[]; readonly endKeys: readonly string[] };
+  readonly functions: {
+    readonly [name: string]: { readonly result: string; readonly arguments: { readonly [name: string]: string } };
+  };
+  readonly record: {
+    readonly format: string;
+    readonly headerKeys: readonly string[];
+    readonly decisionKeys: readonly string[];
+    readonly endKeys: readonly string[];
+  };
 }
 
 export interface SearchInfo {
@@ -57,16 +64,21 @@ const WITH_VECTOR = new Uint8Array([
 
 /** Throw a `SiberiaError` where modules can't run. */
 export function checkBrowser(): void {
-  if (typeof WebAssembly !== "object") throw new SiberiaError("This browser can't run WebAssembly, which the games need; any browser since 2023 can.");
+  if (typeof WebAssembly !== "object")
+    throw new SiberiaError("This browser can't run WebAssembly, which the games need; any browser since 2023 can.");
   if (!WebAssembly.validate(WITH_VECTOR))
-    throw new SiberiaError("This browser's WebAssembly has no vector instructions (SIMD), which the games need; any browser since 2023 has them.");
+    throw new SiberiaError(
+      "This browser's WebAssembly has no vector instructions (SIMD), which the games need; any browser since 2023 has them.",
+    );
 }
 
 /** Throw a `SiberiaError` unless description and module are a pair that this engine can run. */
 export function checkModule(info: GameInfo, wasm: Uint8Array): void {
   const { search } = info as Description;
   if (info.format !== FORMAT || search.agentStream !== AGENT_STREAM || search.hintStream !== HINT_STREAM)
-    throw new SiberiaError(`This page reads ${FORMAT}, but the description of the game is ${JSON.stringify(info.format)}: page and game are of different versions.`);
+    throw new SiberiaError(
+      `This page reads ${FORMAT}, but the description of the game is ${JSON.stringify(info.format)}: page and game are of different versions.`,
+    );
   if (wasm.length !== info.wasm.bytes || sha256(wasm) !== info.wasm.sha256)
     throw new SiberiaError(`${info.wasm.file} is damaged or of another version than its description.`);
 }
@@ -93,7 +105,9 @@ export class Kernels {
     try {
       return new Kernels(info as Description, (await WebAssembly.instantiate(wasm, {})).instance);
     } catch (error) {
-      throw new SiberiaError(`${info.wasm.file} can't be started here: ${error instanceof Error ? error.message : error}`);
+      throw new SiberiaError(
+        `${info.wasm.file} can't be started here: ${error instanceof Error ? error.message : error}`,
+      );
     }
   }
 

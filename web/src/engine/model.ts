@@ -35,7 +35,15 @@ function header(file: Uint8Array): { type: string; shape: number[]; start: numbe
   const text = new TextDecoder("latin1").decode(file.subarray(long ? 12 : 10, start));
   const found = /'descr': '([^']+)', 'fortran_order': False, 'shape': \(([\d, ]*)\)/.exec(text);
   if (!found) throw new Error("an array that is not laid out as expected");
-  return { type: found[1], shape: found[2].split(",").map((each) => each.trim()).filter(Boolean).map(Number), start };
+  return {
+    type: found[1],
+    shape: found[2]
+      .split(",")
+      .map((each) => each.trim())
+      .filter(Boolean)
+      .map(Number),
+    start,
+  };
 }
 
 function numbersOf(file: Uint8Array): Numbers {
@@ -96,7 +104,8 @@ function readChecked(info: Description, file: string, bytes: Uint8Array, players
   }));
   const widths = [layers[0].weight.shape[0], ...layers.map(({ weight }) => weight.shape[1])];
   layers.forEach(({ weight, bias }, layer) => {
-    if (weight.shape.length !== 2 || weight.shape[0] !== widths[layer] || bias.shape[0] !== widths[layer + 1]) throw new Error("layers that don't fit together");
+    if (weight.shape.length !== 2 || weight.shape[0] !== widths[layer] || bias.shape[0] !== widths[layer + 1])
+      throw new Error("layers that don't fit together");
   });
   const heads: { [name: string]: number } = {};
   let outputs = 0;
@@ -105,7 +114,8 @@ function readChecked(info: Description, file: string, bytes: Uint8Array, players
     heads[name] = outputs;
     outputs += size;
   }
-  if (widths[0] !== info.observation.size || widths.at(-1) !== outputs || heads.policy !== 0) throw new Error("a network of another size");
+  if (widths[0] !== info.observation.size || widths.at(-1) !== outputs || heads.policy !== 0)
+    throw new Error("a network of another size");
   if (!("shares" in heads && "margins" in heads)) throw new Error("a network that says nothing of shares and margins");
   return { numbers: flatten(layers, search.block), widths, heads };
 }
@@ -116,6 +126,8 @@ export function readModel(info: Description, file: string, bytes: Uint8Array, pl
     return readChecked(info, file, bytes, players);
   } catch (error) {
     if (error instanceof SiberiaError) throw error;
-    throw new SiberiaError(`${file} is not a model of the suite, or is damaged (${error instanceof Error ? error.message : error}).`);
+    throw new SiberiaError(
+      `${file} is not a model of the suite, or is damaged (${error instanceof Error ? error.message : error}).`,
+    );
   }
 }

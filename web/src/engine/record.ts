@@ -41,17 +41,21 @@ function parseLines(text: string): Numbered[] {
 
 function checkHeader(kernels: Kernels, line: Line): { variant: Variant; seed: bigint } {
   const { format, headerKeys } = kernels.info.record;
-  if (!("format" in line)) refuse(1, `expected a header, with the keys ${headerKeys.join(", ")}; got ${quoted(line as Json)}`);
+  if (!("format" in line))
+    refuse(1, `expected a header, with the keys ${headerKeys.join(", ")}; got ${quoted(line as Json)}`);
   if (line.format !== format) refuse(1, `format ${quoted(line.format)} is not known here; this page reads '${format}'`);
   return onLine(1, () => {
     checkKeys(line, headerKeys, "header");
     if (line.game !== kernels.info.game) refuse(1, `a record of ${quoted(line.game)}, not of '${kernels.info.game}'`);
-    if (!isObject(line.rules)) return refuse(1, `rules: expected an object with every option in force; got ${quoted(line.rules)}`);
+    if (!isObject(line.rules))
+      return refuse(1, `rules: expected an object with every option in force; got ${quoted(line.rules)}`);
     const whole = typeof line.seed === "bigint" || (typeof line.seed === "number" && Number.isInteger(line.seed));
     const seed = whole ? BigInt(line.seed as number | bigint) : -1n;
-    if (seed < 0n || seed >= 2n ** 64n) refuse(1, `seed: ${quoted(line.seed)} is not a whole number from 0 to 2**64 - 1`);
+    if (seed < 0n || seed >= 2n ** 64n)
+      refuse(1, `seed: ${quoted(line.seed)} is not a whole number from 0 to 2**64 - 1`);
     const variant = makeVariant(kernels, line.num_players as number, line.rules, line.components, false);
-    if (!same(line.rules, variant.rules as Json)) refuse(1, `rules: expected every option in force, as in ${quoted(variant.rules as Json)}`);
+    if (!same(line.rules, variant.rules as Json))
+      refuse(1, `rules: expected every option in force, as in ${quoted(variant.rules as Json)}`);
     const agents = line.agents;
     if (!Array.isArray(agents) || agents.length !== variant.players || !agents.every(isName))
       refuse(1, `agents: expected ${variant.players} names, one a seat; got ${quoted(agents)}`);
@@ -72,10 +76,13 @@ function checkForm(kernels: Kernels, variant: Variant, lines: readonly Numbered[
     if (line.event === "end") {
       onLine(number, () => checkKeys(line, endKeys, "the end line"));
       for (const key of ["scores", "winners"])
-        if (!isWholeList(line[key])) refuse(number, `${key}: expected a list of whole numbers; got ${quoted(line[key])}`);
-      if (typeof line.truncated !== "boolean") refuse(number, `truncated: expected true or false; got ${quoted(line.truncated)}`);
+        if (!isWholeList(line[key]))
+          refuse(number, `${key}: expected a list of whole numbers; got ${quoted(line[key])}`);
+      if (typeof line.truncated !== "boolean")
+        refuse(number, `truncated: expected true or false; got ${quoted(line.truncated)}`);
       if (index < lines.length - 2) {
-        if ("format" in lines[index + 2][1]) refuse(number + 1, "a second game begins here; this page takes records of one game");
+        if ("format" in lines[index + 2][1])
+          refuse(number + 1, "a second game begins here; this page takes records of one game");
         refuse(number + 1, `a line after the end of the game: ${quoted(lines[index + 2][1] as Json)}`);
       }
     } else if ("event" in line) {
@@ -83,7 +90,8 @@ function checkForm(kernels: Kernels, variant: Variant, lines: readonly Numbered[
     } else {
       onLine(number, () => checkKeys(line, decisionKeys, "a decision"));
       if (typeof line.player !== "number") refuse(number, `player: expected a seat number; got ${quoted(line.player)}`);
-      if (typeof line.action !== "string") refuse(number, `action: expected an action's name; got ${quoted(line.action)}`);
+      if (typeof line.action !== "string")
+        refuse(number, `action: expected an action's name; got ${quoted(line.action)}`);
       if (!Array.isArray(line.legal) || !line.legal.every((name) => typeof name === "string"))
         refuse(number, `legal: expected a list of names; got ${quoted(line.legal)}`);
     }
@@ -171,7 +179,8 @@ class Replay implements Replayed {
       const given = line.legal as string[];
       const missing = names.filter((each) => !given.includes(each));
       const wrong = given.filter((each) => !names.includes(each));
-      const why = missing.length || wrong.length ? `missing ${quoted(missing)}, wrong ${quoted(wrong)}` : "order or repetition";
+      const why =
+        missing.length || wrong.length ? `missing ${quoted(missing)}, wrong ${quoted(wrong)}` : "order or repetition";
       refuse(number, `legal: expected the ${names.length} legal actions in action order; ${why}`);
     }
     const action = legal[names.indexOf(name)];
@@ -182,7 +191,8 @@ class Replay implements Replayed {
 
   private finish(): void {
     const [number, line] = this.recorded[1 + this.passed];
-    if (line.event !== "end") refuse(number, `expected the end line, for the game is over; got ${quoted(line as Json)}`);
+    if (line.event !== "end")
+      refuse(number, `expected the end line, for the game is over; got ${quoted(line as Json)}`);
     for (const [key, value] of Object.entries(this.game.endLine()))
       if (!same(line[key], value)) refuse(number, `${key}: expected ${quoted(value)}; got ${quoted(line[key])}`);
   }

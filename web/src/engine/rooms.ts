@@ -63,15 +63,21 @@ export function shown(value: Json | undefined): string {
 
 /** `tables`, if it is an object with no other keys than `names`. */
 export function checkTables(tables: Json, names: readonly string[]): { readonly [table: string]: Json } {
-  if (!isObject(tables)) return refuse(`components: expected an object with the keys ${names.join(", ")}; got ${shown(tables)}`);
+  if (!isObject(tables))
+    return refuse(`components: expected an object with the keys ${names.join(", ")}; got ${shown(tables)}`);
   for (const name of Object.keys(tables))
     if (!names.includes(name)) refuse(`${name}: no such table; the tables are ${names.join(", ")}`);
   return tables;
 }
 
 /** A table, if it is an object with exactly the `keys`. */
-export function checkTable(table: Json | undefined, name: string, keys: readonly string[]): { readonly [key: string]: Json } {
-  if (!isObject(table)) return refuse(`${name}: expected an object with the keys ${keys.join(", ")}; got ${shown(table)}`);
+export function checkTable(
+  table: Json | undefined,
+  name: string,
+  keys: readonly string[],
+): { readonly [key: string]: Json } {
+  if (!isObject(table))
+    return refuse(`${name}: expected an object with the keys ${keys.join(", ")}; got ${shown(table)}`);
   for (const key of Object.keys(table))
     if (!keys.includes(key)) refuse(`${name}.${key}: no such entry; the entries are ${keys.join(", ")}`);
   for (const key of keys) if (!(key in table)) refuse(`${name}.${key}: missing`);
@@ -79,7 +85,12 @@ export function checkTable(table: Json | undefined, name: string, keys: readonly
 }
 
 /** A table of a number from 0 to `high` for each of `keys`, in their order. */
-export function checkCounts(table: Json | undefined, name: string, keys: readonly string[], high: number): { [key: string]: number } {
+export function checkCounts(
+  table: Json | undefined,
+  name: string,
+  keys: readonly string[],
+  high: number,
+): { [key: string]: number } {
   const found = checkTable(table, name, keys);
   return Object.fromEntries(keys.map((key) => [key, checkWhole(found[key], `${name}.${key}`, 0, high)]));
 }
@@ -87,7 +98,10 @@ export function checkCounts(table: Json | undefined, name: string, keys: readonl
 export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, each) => total + each, 0);
 
 /** The options in force: those given, and the defaults for the rest. */
-export function withDefaults(info: Description, rules: { readonly [option: string]: Json }): { [option: string]: Json } {
+export function withDefaults(
+  info: Description,
+  rules: { readonly [option: string]: Json },
+): { [option: string]: Json } {
   if (!isObject(rules)) return refuse(`rules: expected an object of options; got ${shown(rules)}`);
   for (const name of Object.keys(rules))
     if (!(name in info.options))
@@ -97,7 +111,12 @@ export function withDefaults(info: Description, rules: { readonly [option: strin
       const value = name in rules ? rules[name] : option.default;
       if (option.range) checkWhole(value, `rules: ${name}`, option.range[0], option.range[1]);
       else if (!option.values!.includes(value) && !(Array.isArray(value) && option.values!.includes(null)))
-        refuse(`rules: ${name}: ${shown(value)} is not one of ${option.values!.filter((each) => each !== null).map((each) => quoted(each)).join(", ")}`);
+        refuse(
+          `rules: ${name}: ${shown(value)} is not one of ${option
+            .values!.filter((each) => each !== null)
+            .map((each) => quoted(each))
+            .join(", ")}`,
+        );
       return [name, value];
     }),
   );
@@ -111,7 +130,13 @@ export function checkKeys(line: Line, keys: readonly string[], what: string): vo
     refuse(`${what}: expected the keys ${keys.join(", ")}; got ${found.join(", ") || "none"}`);
 }
 
-export function checkList(value: Json | undefined, path: string, low: number, high: number, what: string): readonly Json[] {
+export function checkList(
+  value: Json | undefined,
+  path: string,
+  low: number,
+  high: number,
+  what: string,
+): readonly Json[] {
   if (Array.isArray(value) && low <= value.length && value.length <= high) return value;
   return refuse(`${path}: expected a list of ${low === high ? low : `${low} to ${high}`} ${what}; got ${shown(value)}`);
 }

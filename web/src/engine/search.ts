@@ -76,7 +76,8 @@ class Forest {
       room("flight_assumed", 8 * batch * players * deepest);
       room("flight_movers", batch * deepest);
       room("flight_nodes", 8 * batch * players);
-      for (const name of ["depth", "first", "status", "asked", "world", "replay", "left", "random", "rows"]) room(`flight_${name}`, 8 * batch);
+      for (const name of ["depth", "first", "status", "asked", "world", "replay", "left", "random", "rows"])
+        room(`flight_${name}`, 8 * batch);
       room("flight_ready", batch);
       room("flight_mask", batch * actions);
       room("flight_weights", 8 * batch * actions);
@@ -95,8 +96,16 @@ class Forest {
   private forest() {
     const { nodes, used, paths, mask, sums, decisions } = this.places;
     return {
-      nodes, num_nodes: this.capacity, used, paths, mask, sums, decisions,
-      trees: this.trees, players: this.players, split: this.agent.split ? 1 : 0,
+      nodes,
+      num_nodes: this.capacity,
+      used,
+      paths,
+      mask,
+      sums,
+      decisions,
+      trees: this.trees,
+      players: this.players,
+      split: this.agent.split ? 1 : 0,
     };
   }
 
@@ -129,21 +138,44 @@ class Forest {
 
   private simulate(until: number): number {
     const { kernels, places, agent, view } = this;
-    const which = { rulesets: places.rulesets, states: places.states, player: view.player, seed: this.seed, begin: this.done, end: until };
+    const which = {
+      rulesets: places.rulesets,
+      states: places.states,
+      player: view.player,
+      seed: this.seed,
+      begin: this.done,
+      end: until,
+    };
     if (agent.kind === "search") {
       const table = logarithms(kernels, until);
       return kernels.call("grow", {
-        ...which, ...this.forest(), exploration: agent.exploration, logarithms: table.place, num_logarithms: table.size,
-        playout: agent.playout, returns: agent.returns, scale: agent.scale,
+        ...which,
+        ...this.forest(),
+        exploration: agent.exploration,
+        logarithms: table.place,
+        num_logarithms: table.size,
+        playout: agent.playout,
+        returns: agent.returns,
+        scale: agent.scale,
       });
     }
     this.keep(until);
     const { numbers, widths } = this.network!;
     return kernels.call("grow_guided", {
-      ...places, ...which, ...this.forest(), num_states: this.numStates, num_logits: this.rows,
-      num_numbers: numbers.length, num_widths: widths.length, batch: agent.batch,
-      shares: this.network!.heads.shares, margins: this.network!.heads.margins,
-      exploration: agent.exploration, first_play: agent.firstPlay, temperature: agent.temperature, worlds: agent.worlds,
+      ...places,
+      ...which,
+      ...this.forest(),
+      num_states: this.numStates,
+      num_logits: this.rows,
+      num_numbers: numbers.length,
+      num_widths: widths.length,
+      batch: agent.batch,
+      shares: this.network!.heads.shares,
+      margins: this.network!.heads.margins,
+      exploration: agent.exploration,
+      first_play: agent.firstPlay,
+      temperature: agent.temperature,
+      worlds: agent.worlds,
     });
   }
 
@@ -172,7 +204,11 @@ class Forest {
         left = Math.trunc(((started + 1000 * budget.seconds - now) * this.done) / Math.max(now - started, 1e-3));
       }
       if (left <= 0) break;
-      if (early && this.kernels.call("lead", { nodes: this.places.nodes, num_nodes: this.capacity, root: this.root }) > left) break;
+      if (
+        early &&
+        this.kernels.call("lead", { nodes: this.places.nodes, num_nodes: this.capacity, root: this.root }) > left
+      )
+        break;
     }
   }
 
@@ -180,11 +216,19 @@ class Forest {
   found(): Found[] {
     const { kernels, places, players } = this;
     const actions = kernels.info.numActions;
-    kernels.call("root_visits", { nodes: places.nodes, num_nodes: this.capacity, root: this.root, visits: places.visits });
+    kernels.call("root_visits", {
+      nodes: places.nodes,
+      num_nodes: this.capacity,
+      root: this.root,
+      visits: places.visits,
+    });
     const visits = Array.from(kernels.wide(places.visits, actions), Number);
     const sums = kernels.doubles(places.sums, actions * 2 * players);
     const mean = (action: number, row: number) =>
-      Array.from(sums.slice((2 * action + row) * players, (2 * action + row + 1) * players), (sum) => sum / Math.max(visits[action], 1));
+      Array.from(
+        sums.slice((2 * action + row) * players, (2 * action + row + 1) * players),
+        (sum) => sum / Math.max(visits[action], 1),
+      );
     return legalOf(this.view)
       .sort((a, b) => visits[b] - visits[a] || a - b)
       .map((action) => ({ action, visits: visits[action], scores: mean(action, 0), shares: mean(action, 1) }));
@@ -206,7 +250,14 @@ function logarithms(kernels: Kernels, until: number): { place: number; size: num
 const tables = new WeakMap<Kernels, { place: number; size: number }>();
 
 /** Search the decision of a view. */
-export function runSearch(kernels: Kernels, agent: Search | Guided, network: Network | null, view: View, seed: bigint, early: boolean): Found[] {
+export function runSearch(
+  kernels: Kernels,
+  agent: Search | Guided,
+  network: Network | null,
+  view: View,
+  seed: bigint,
+  early: boolean,
+): Found[] {
   if (agent.kind === "search") logarithms(kernels, (agent.budget.simulations ?? 2 ** 20) + kernels.info.search.chunk);
   const mark = kernels.mark();
   const table = tables.get(kernels);

@@ -9,7 +9,13 @@ export type Question =
   | { readonly kind: "open"; readonly info: GameInfo; readonly wasm: Uint8Array<ArrayBuffer> }
   | { readonly kind: "model"; readonly file: string; readonly bytes: Uint8Array }
   | { readonly kind: "choose"; readonly id: number; readonly view: View; readonly spec: string; readonly seed: bigint }
-  | { readonly kind: "analyse"; readonly id: number; readonly view: View; readonly simulations: number; readonly seed: bigint };
+  | {
+      readonly kind: "analyse";
+      readonly id: number;
+      readonly view: View;
+      readonly simulations: number;
+      readonly seed: bigint;
+    };
 
 export interface Answer {
   readonly id: number;
@@ -29,7 +35,9 @@ export function serve(port: Port): void {
   let thinking: Promise<Thinking> | null = null;
   const answer = async (question: Question): Promise<void> => {
     if (question.kind === "open") {
-      thinking = Kernels.open(question.info, question.wasm).then((kernels) => new Thinking(kernels, (file) => models.get(file)));
+      thinking = Kernels.open(question.info, question.wasm).then(
+        (kernels) => new Thinking(kernels, (file) => models.get(file)),
+      );
       thinking.catch(() => {}); // whoever asks is told
     } else if (question.kind === "model") {
       models.set(question.file, question.bytes);

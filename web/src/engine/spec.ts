@@ -35,7 +35,13 @@ export interface Guided {
 
 export type Agent = Plain | Search | Guided;
 
-type AgentOptions = { readonly [option: string]: { readonly kind: string | readonly string[]; readonly values: string; readonly default: Json } };
+type AgentOptions = {
+  readonly [option: string]: {
+    readonly kind: string | readonly string[];
+    readonly values: string;
+    readonly default: Json;
+  };
+};
 
 function fail(message: string): never {
   throw new SiberiaError(message);
@@ -58,7 +64,13 @@ function split(spec: string, form: string): { argument: string; options: Map<str
   return { argument: argument.join(":"), options };
 }
 
-function readOption(name: string, option: string, kind: string | readonly string[], values: string, text: string): Json | number {
+function readOption(
+  name: string,
+  option: string,
+  kind: string | readonly string[],
+  values: string,
+  text: string,
+): Json | number {
   const bad = () => fail(`agent '${name}': ${option}: '${text}' is not ${values}`);
   if (Array.isArray(kind)) return kind.includes(text) ? text : bad();
   if (kind === "bool") return text === "true" ? true : text === "false" ? false : bad();
@@ -71,7 +83,8 @@ export function readBudget(info: Description, text: string): Budget {
   const { mostSimulations, mostSeconds } = info.search;
   const seconds = text.endsWith("s") ? Number(text.slice(0, -1) || NaN) : null;
   if (seconds !== null) {
-    if (!(seconds > 0) || seconds > mostSeconds) fail(`search budget: ${text}; more than 0 and at most ${mostSeconds} seconds`);
+    if (!(seconds > 0) || seconds > mostSeconds)
+      fail(`search budget: ${text}; more than 0 and at most ${mostSeconds} seconds`);
     return { seconds, simulations: null };
   }
   if (!/^[+-]?\d+$/.test(text)) fail(`search budget: '${text}'; give simulations (1000) or seconds (0.5s)`);
@@ -90,14 +103,19 @@ export function readSpec(info: Description, spec: string, players: number): Agen
   const known = about.options as unknown as AgentOptions;
   const value = (option: string): any => {
     const text = options.get(option);
-    return text === undefined ? known[option].default : readOption(name, option, known[option].kind, known[option].values, text);
+    return text === undefined
+      ? known[option].default
+      : readOption(name, option, known[option].kind, known[option].values, text);
   };
   for (const option of options.keys())
     if (!(option in known))
-      fail(`agent '${name}' has no option '${option}'; ${Object.keys(known).length ? `its options are ${Object.keys(known).join(", ")}` : "it has none"}`);
+      fail(
+        `agent '${name}' has no option '${option}'; ${Object.keys(known).length ? `its options are ${Object.keys(known).join(", ")}` : "it has none"}`,
+      );
   const number = (option: string, aboveZero = false): number => {
     const found: number = value(option);
-    if (!(found >= 0) || (aboveZero && found === 0)) fail(`search ${option}: ${found}; a number ${aboveZero ? "above 0" : "from 0 on"}`);
+    if (!(found >= 0) || (aboveZero && found === 0))
+      fail(`search ${option}: ${found}; a number ${aboveZero ? "above 0" : "from 0 on"}`);
     return found;
   };
   if (name === "level") {
@@ -120,7 +138,8 @@ export function readSpec(info: Description, spec: string, players: number): Agen
       };
     if (options.has("model")) fail(`agent '${spec}': on this page agents play the models that come with the suite`);
     const batch: number = value("batch");
-    if (batch < 1 || batch > info.search.mostRows) fail(`search batch: ${batch}; a whole number from 1 to ${info.search.mostRows}`);
+    if (batch < 1 || batch > info.search.mostRows)
+      fail(`search batch: ${batch}; a whole number from 1 to ${info.search.mostRows}`);
     return {
       kind: "guided",
       budget: readBudget(info, argument || "200"),
@@ -132,8 +151,14 @@ export function readSpec(info: Description, spec: string, players: number): Agen
       batch,
     };
   }
-  if (argument) fail(name === "learned" ? `agent '${spec}': on this page agents play the models that come with the suite` : `agent '${name}' takes no argument; got '${argument}'`);
-  if (name === "learned" && value("temperature") !== 0) fail(`agent '${spec}': on this page it plays the likeliest action only (temperature=0)`);
+  if (argument)
+    fail(
+      name === "learned"
+        ? `agent '${spec}': on this page agents play the models that come with the suite`
+        : `agent '${name}' takes no argument; got '${argument}'`,
+    );
+  if (name === "learned" && value("temperature") !== 0)
+    fail(`agent '${spec}': on this page it plays the likeliest action only (temperature=0)`);
   return { kind: name as Plain["kind"] };
 }
 

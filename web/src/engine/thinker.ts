@@ -26,7 +26,9 @@ export class WorkerThinker implements Thinker {
     private readonly worker: WorkerPort,
   ) {
     worker.addEventListener("message", (event: { data: Answer }) => this.hear(event.data));
-    worker.addEventListener("error", (event: { message?: string }) => this.end(`Thinking has failed: ${event.message ?? "the worker could not be started"}`));
+    worker.addEventListener("error", (event: { message?: string }) =>
+      this.end(`Thinking has failed: ${event.message ?? "the worker could not be started"}`),
+    );
     this.tell({ kind: "open", info: engine.info, wasm: engine.assets.wasm });
   }
 
@@ -49,7 +51,10 @@ export class WorkerThinker implements Thinker {
   /** Send the model for so many players, if the worker does not have it. */
   private sendModel(players: number): Promise<void> {
     const file = this.engine.info.models[players];
-    if (!file) return Promise.reject(new SiberiaError(`There is no model of ${this.engine.info.title} for ${players} players here.`));
+    if (!file)
+      return Promise.reject(
+        new SiberiaError(`There is no model of ${this.engine.info.title} for ${players} players here.`),
+      );
     if (!this.sent.has(file)) {
       const sending = this.engine.assets.model(file).then(
         (bytes) => this.tell({ kind: "model", file, bytes }),

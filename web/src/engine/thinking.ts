@@ -52,7 +52,10 @@ export class Thinking {
     const outputs = this.outputs(view);
     let [best, highest] = [-1, 0];
     for (const action of legalOf(view)) {
-      const logit = Math.max(Number.isNaN(outputs[action]) ? -Infinity : outputs[action], this.kernels.info.search.lowestLogit);
+      const logit = Math.max(
+        Number.isNaN(outputs[action]) ? -Infinity : outputs[action],
+        this.kernels.info.search.lowestLogit,
+      );
       if (best < 0 || logit > highest) [best, highest] = [action, logit];
     }
     return best;
@@ -72,7 +75,13 @@ export class Thinking {
       kernels.floats(units, view.observation.length).set(view.observation);
       kernels.floats(numbers, network.numbers.length).set(network.numbers);
       kernels.wide(widths, network.widths.length).set(network.widths.map(BigInt));
-      const sizes = { num_numbers: network.numbers.length, num_widths: network.widths.length, width, batch: 1, rows: 1 };
+      const sizes = {
+        num_numbers: network.numbers.length,
+        num_widths: network.widths.length,
+        width,
+        batch: 1,
+        rows: 1,
+      };
       kernels.call("run_network", { numbers, widths, units, active, values, ...sizes });
       return kernels.floats(units, network.widths.at(-1)!).slice();
     } finally {

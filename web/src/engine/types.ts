@@ -54,7 +54,9 @@ export interface AgentInfo {
   readonly meaning: string;
   /** The form of its spec: `search[:BUDGET][:OPTION=VALUE]...`. */
   readonly form: string;
-  readonly options: { readonly [name: string]: { readonly values: string; readonly default: Json; readonly meaning: string } };
+  readonly options: {
+    readonly [name: string]: { readonly values: string; readonly default: Json; readonly meaning: string };
+  };
 }
 
 /** What Python says of a game. Written by `make wasm`, never by hand. */
@@ -92,7 +94,9 @@ export interface GameInfo {
   readonly hasSecrets: boolean;
   readonly agents: { readonly [name: string]: AgentInfo };
   /** Who plays a level: by number of players, then by level. */
-  readonly levels: { readonly [players: string]: { readonly [level: string]: { readonly agent: string; readonly rating: number } } };
+  readonly levels: {
+    readonly [players: string]: { readonly [level: string]: { readonly agent: string; readonly rating: number } };
+  };
   /** The files of the models that come with the suite, by number of players. */
   readonly models: { readonly [players: string]: string };
 }
