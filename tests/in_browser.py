@@ -125,12 +125,12 @@ def visit(browser: Browser, served: PageServer) -> Iterator[Callable[..., Visit]
         begun.asked.append(asked.url)
 
     yield begin
+    for context in contexts:
+        context.close()
     for begun in visits:
         assert begun.errors == []
         foreign = [url for url in begun.asked if not url.startswith((served.origin, "blob:", "data:", "file:"))]
         assert foreign == []
-    for context in contexts:
-        context.close()
 
 
 def plan_of(
@@ -143,6 +143,14 @@ def plan_of(
 def play_out(begun: Visit, seed: int = 1, on_table: float = 0.5) -> int:
     clicked: int = begun.page.evaluate(CLICK_ON, [100_000, seed, on_table])
     return clicked
+
+
+def wait_until(page: Page, condition: str, *rest: Any) -> None:
+    """Wait until the function `condition` says true. (Playwright would make code of text, which the page forbids.)"""
+    until = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(condition, *rest):
+        assert time.monotonic() < until, condition
+        time.sleep(0.05)
 
 
 def record_of(begun: Visit, path: Path) -> Path:
@@ -232,7 +240,7 @@ def test_a_move_is_made_by_keyboard_alone(served: PageServer, visit: Callable[..
     label = page.evaluate("document.activeElement.getAttribute('aria-label')")
     assert label.startswith("reveal ")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.log').textContent.includes('you: reveal')")
+    wait_until(page, "() => document.querySelector('.log').textContent.includes('you: reveal')")
     page.keyboard.press("m")
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.matches('button.move')")
@@ -272,10 +280,10 @@ def test_undo_owns_up_to_what_it_has_seen(served: PageServer, visit: Callable[..
     page.goto(served.address(plan_of("card", ["person", "greedy"], rules={"max_turns": 4})))
     page.wait_for_selector("button.move")
     page.click("button.move")  # a card is turned up
-    page.wait_for_function("document.querySelector('.log').textContent.includes('reveal')")
+    wait_until(page, "() => document.querySelector('.log').textContent.includes('reveal')")
     page.keyboard.press("u")
     page.get_by_text("Take it back").click()
-    page.wait_for_function("!document.querySelector('.log').textContent.includes('reveal')")
+    wait_until(page, "() => !document.querySelector('.log').textContent.includes('reveal')")
     play_out(begun)
     assert "took back one decision with knowledge of what followed" in page.inner_text(".sheet")
 
@@ -354,7 +362,7 @@ def test_a_record_is_stepped_through_and_analysed_from_one_file(
     total = int(page.inner_text(".slider").rpartition(" ")[2])
     for _ in range(6):
         page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('.slider').textContent.trim().startsWith('6 ')")
+    wait_until(page, "() => document.querySelector('.slider').textContent.trim().startsWith('6 ')")
     page.select_option(".row select", "1")
     page.get_by_text("Analyse with guided search").click()
     page.wait_for_selector("text=Analysed")
@@ -455,9 +463,7 @@ def test_a_component_file_with_a_mistake_is_refused_with_its_place(
         begun.page.set_input_files(
             "details input[type=file]", files=[{"name": "box.json", "mimeType": "text/plain", "buffer": text.encode()}]
         )
-        begun.page.wait_for_function(
-            "(said) => document.querySelector('.problem')?.textContent.includes(said)", arg=said
-        )
+        wait_until(begun.page, "(said) => document.querySelector('.problem')?.textContent.includes(said)", arg=said)
 
 
 def test_a_browser_without_webassembly_is_told_so(browser: Browser, served: PageServer) -> None:

@@ -29,7 +29,7 @@ SOURCE = re.compile(r"\*[^*\n]*\b(?:book|Oya|digital|review|assumed|ruling|sourc
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
-FOLDERS = ("siberia_env", "agents", "experiments", "tests", "docs", "notebooks", ".ci")
+FOLDERS = ("siberia_env", "agents", "experiments", "tests", "docs", "notebooks", "web/src", "web/tests", ".ci")
 SINGLE_FILES = (
     "README.md",
     "CHANGELOG.md",

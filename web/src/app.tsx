@@ -8,7 +8,7 @@ import { LOOKS } from "./looks";
 import { PlayScreen } from "./play/screen";
 import { Session } from "./play/session";
 import { OPENING } from "./play/bridge";
-import { forget, isSetup, readSave, showing, shownBefore, type Save, type Setup } from "./play/saves";
+import { isSetup, readSave, showing, shownBefore, type Save, type Setup } from "./play/saves";
 import { openRecord, type OpenedRecord } from "./replay/record";
 import { ReplayScreen } from "./replay/screen";
 import { Start, told } from "./start/start";
@@ -98,9 +98,11 @@ export function App() {
       <Symbols />
       <header class="band">
         <Hills />
-        <button type="button" class="brand" onClick={home} aria-label="Siberia: to the first screen">
-          {title}
-        </button>
+        <h1>
+          <button type="button" class="brand" onClick={home} aria-label="Siberia: to the first screen">
+            {title}
+          </button>
+        </h1>
         <label class="theme">
           <span class="unseen">Colours</span>
           <select
@@ -138,10 +140,7 @@ export function App() {
           key={screen.session.id}
           session={screen.session}
           onLeave={home}
-          onReplay={(record) => {
-            forget(screen.session.id);
-            replay(record);
-          }}
+          onReplay={replay}
           onLearn={() => show({ kind: "learn", game: screen.session.look.key, back: screen })}
         />
       )}

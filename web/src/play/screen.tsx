@@ -54,7 +54,7 @@ export function PlayScreen({ session, onLeave, onReplay, onLearn }: Props) {
   const notes = session.setup.seats.map((seat) =>
     seat.kind === "agent" && seat.agent !== seat.name ? seat.agent : "",
   );
-  const pointedNote = pointed === null ? "" : session.noteOf(pointed);
+  const pointedNote = pointed !== null && session.choices.includes(pointed) ? session.noteOf(pointed) : "";
   if (handOver !== null) {
     return (
       <main class="curtain">

@@ -13,6 +13,8 @@ export interface OpenedRecord {
   thinker: Thinker;
   replayed: Replayed;
   tale: Entry[];
+  /** The lines that were read: those of one game. */
+  text: string;
 }
 
 /** Read the text of a record. Throws a `SiberiaError` in one sentence if it is damaged or no record. */
@@ -22,7 +24,7 @@ export async function openRecord(text: string): Promise<OpenedRecord> {
   const one = firstGame(text);
   const replayed = engine.fromRecord(one);
   const look = LOOKS[game];
-  return { look, engine, thinker, replayed, tale: taleOf(look, replayed) };
+  return { look, engine, thinker, replayed, tale: taleOf(look, replayed), text: one };
 }
 
 /** Which game a record is of, from its first line. */

@@ -5,6 +5,7 @@ import { snapshot } from "../common/snapshot";
 import { About } from "../look/about";
 import { PLAYERS } from "../look/style";
 import { margin } from "../play/moves";
+import { download } from "../play/saves";
 import { Sheet } from "../play/sheet";
 import { told } from "../play/tale";
 import { TableView } from "../play/view";
@@ -192,6 +193,9 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
         </section>
         <Steps record={record} at={at} viewer={viewer} names={names} judged={judged} onStep={step} />
         <div class="tools">
+          <button type="button" onClick={() => download(`siberia-${look.key}.jsonl`, record.text)}>
+            Save the record
+          </button>
           <button type="button" onClick={onLeave}>
             Leave
           </button>
