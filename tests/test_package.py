@@ -49,8 +49,9 @@ CARRIED = (
     "pyproject.toml",
     "setup.py",
     "tests",
+    "web",
 )
-LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "pages")
+LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "node_modules", "pages")
 
 #: What single files of the environments import from optional extras.
 EXTRAS = {
