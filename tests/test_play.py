@@ -1254,23 +1254,21 @@ def test_in_a_real_terminal_a_game_is_played_left_resumed_and_finished(
         assert "you: " in plain(terminal.type({"card": "rev 3\t", "board": "place rese\t"}[game]))
         assert "there is no move 77" in plain(terminal.type("77"))
         save = f"play-{game}-1.save.json"
-        assert f"siberia play {game} --resume {save}" in plain(terminal.type("s"))
-        assert terminal.code() == 0
+        keys, code = {"card": ("s\n", 0), "board": (CTRL_C, 130)}[game]
+        assert f"siberia play {game} --resume {save}" in plain(terminal.press(keys))
+        assert terminal.code() == code
         assert "Traceback" not in terminal.screen
         assert re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal.screen)  # colours
     assert [path.name for path in tmp_path.iterdir()] == [save]
-    with at_the_table(tmp_path, game, "--resume", save, NO_COLOR="1") as terminal:
-        assert "player_1" in terminal.wait()
-        assert f"siberia play {game} --resume {save}" in plain(terminal.press(CTRL_C))
-        assert terminal.code() == 130
-        assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal.screen)
-        assert "Traceback" not in terminal.screen
-    with at_the_table(tmp_path, game, "--resume", save, "--out", "mine.jsonl") as terminal:
+    with at_the_table(tmp_path, game, "--resume", save, "--out", "mine.jsonl", NO_COLOR="1") as terminal:
         seen = terminal.wait()
+        assert "player_1" in seen
         while terminal.child.poll() is None and "Final scores" not in seen:
             seen = terminal.type("1")
         assert "mine.jsonl: the record of the game" in plain(seen + terminal.wait())
         assert terminal.code() == 0
+        assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal.screen)
+        assert "Traceback" not in terminal.screen
     assert [path.name for path in tmp_path.iterdir()] == ["mine.jsonl"]
     (record,) = read_records(tmp_path / "mine.jsonl")
     assert record.header["agents"] == ["random", "person"]
