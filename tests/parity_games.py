@@ -124,7 +124,7 @@ def batch(name: str, rules: dict[str, Any], reward: str) -> str:
 
 
 def searches(name: str, players: int, rules: dict[str, Any]) -> None:
-    """Searches of three decisions of a game. Floating-point numbers show in what is visited alone."""
+    """Searches of three decisions of a game: every byte of their trees, and all sums."""
     search.NODES_AT_START = players
     variant, states = positions(find_game(name), players, 1, rules)
     due = [state for state in states[:-1] if not engine.is_chance_at(variant.rulesets, state, 0)]
@@ -136,8 +136,7 @@ def searches(name: str, players: int, rules: dict[str, Any]) -> None:
         for state in due[3 :: len(due) // 3]:
             result = agent.search(view_state(variant, state, 0))
             trees = agent._trees[0]
-            for field in ("first", "next", "edge", "visits", "available"):
-                digest.update(trees.nodes[field][: trees.used[0]].tobytes())
+            digest.update(trees.nodes[: trees.used[0]].tobytes() + trees.sums.tobytes())
         print(f"{name} {agent.name}, {players} players, {result.decisions} decisions in the last: {digest.hexdigest()}")
 
 

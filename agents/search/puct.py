@@ -121,9 +121,9 @@ def kept_row(nodes: Any, node: int, mover: int, kept: Any, actions: int) -> int:
 
 
 @kernel_part
-def weight_of(logit: float, top: float, temperature: float) -> float:
+def weight_of(logit: Any, top: Any, temperature: float) -> float:
     """How likely the policy makes an action, next to one whose logit is `top`; `LEAST` where huge weights give none."""
-    exponent = (logit - top) / temperature
+    exponent = (np.float64(logit) - np.float64(top)) / temperature
     return exp(min(exponent, MOST)) if exponent > LOWEST else LEAST
 
 
@@ -218,7 +218,7 @@ def give_priors(nodes: Any, used: Any, node: int, mover: int, mask: Any, logits:
             if child == NONE:
                 child = add_child(nodes, used, node, mover * MOST_ACTIONS + action, 0.0)
             if nodes[child].prior == 0.0:
-                nodes[child].prior = weight_of(float(logits[action]), float(top), scaled)
+                nodes[child].prior = weight_of(logits[action], top, scaled)
 
 
 @kernel_part
@@ -230,7 +230,7 @@ def expand(nodes: Any, used: Any, node: int, mover: int, mask: Any, kept: Any, l
     while child != NONE:  # edges taken where nothing else was legal, or by logits that were not kept
         action = nodes[child].edge - mover * MOST_ACTIONS
         if 0 <= action < actions:
-            nodes[child].prior = weight_of(float(logits[action]), float(top), temperature)
+            nodes[child].prior = weight_of(logits[action], top, temperature)
         child = nodes[child].next
     give_priors(nodes, used, node, mover, mask, logits, top, temperature)
     row = int(kept.used[0])
@@ -540,7 +540,7 @@ def grow_guided(
                     temperature = 1.0 if flights.replay[slot] < players else settings.temperature
                     for action in range(actions):
                         if mask[action]:
-                            flights.weights[slot, action] = weight_of(float(outputs[action]), float(top), temperature)
+                            flights.weights[slot, action] = weight_of(outputs[action], top, temperature)
                     flights.ready[slot] = 1
         simulation += size
     forest.decisions[0] += simulated

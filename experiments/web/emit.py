@@ -64,7 +64,7 @@ def wrapper_of(entry: Entry, game: Game) -> tuple[Callable[..., Any], Any]:
             item, lengths = array[1], array[2].split(",")
             number = numba.from_dtype(records[item]) if item in records else NUMBERS[item]
             shape = [str(LENGTHS[each](game)) if each in LENGTHS else each for each in map(str.strip, lengths)]
-            wanted.append(types.CPointer(number))
+            wanted.append(types.CPointer(number))  # type: ignore[attr-defined]
             passed.append(f"carray({name}, ({', '.join(shape)},))")
         else:
             wanted.append(SCALARS[kind])
