@@ -59,6 +59,21 @@ def test_the_committed_module_is_the_one_of_these_sources(game: str) -> None:
     assert build.is_current(game, build.sources_hash()), "make wasm"
 
 
+def test_what_is_left_out_of_a_modules_sources_holds_nothing_that_is_compiled() -> None:
+    """Neither kernels nor constants of theirs: the others import only types, errors and modules."""
+    kept = build.module_sources()
+    for name in build.NOT_COMPILED:
+        package, file = name.split("/", 1)
+        path = (build.ROOT / {"siberia_agents": "agents"}.get(package, package)) / file
+        assert path.is_file()
+        assert path not in kept
+        assert not re.search(r"\bkernel(_part)?\b", path.read_text(encoding="utf-8"))
+        imported = re.compile(rf"^from {re.escape(name.removesuffix('.py').replace('/', '.'))} import (.*)$", re.M)
+        for other in kept:
+            for names in imported.findall(other.read_text(encoding="utf-8")):
+                assert not re.search(r"\b[A-Z][A-Z_0-9]+\b", names), f"{other.name} imports {names} from {name}"
+
+
 @both_games
 def test_the_committed_description_is_what_python_knows(game: str) -> None:
     found = build.read_description(game)

@@ -35,12 +35,31 @@ HERE = Path(__file__).parent
 SETTINGS = {"PYTHONHASHSEED": "0", "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
 
-def sources_hash() -> str:
-    """A hash of everything that a module is made of: kernels, entries, the build, and the versions of the tools."""
+#: Files that `kernel_sources` finds because kernels' files import errors, types and readers of files from them. They
+#: hold nothing that is compiled, and no constant of it, so a module does not depend on them.
+NOT_COMPILED = (
+    "siberia_env/__init__.py",
+    "siberia_env/errors.py",
+    "siberia_env/files.py",
+    "siberia_env/installation.py",
+    "siberia_env/view.py",
+    "siberia_agents/interface.py",
+    "siberia_agents/learned.py",
+)
+
+
+def module_sources() -> list[Path]:
+    """The files that a module is made of: kernels with their constants, entries, and the build."""
     packages = {"siberia_env": PACKAGE_FOLDER, "siberia_agents": SHIPPED.parent}
-    files = [*kernel_sources(packages), *(HERE / name for name in ("entries.py", "emit.py", "module.py", "glue.c"))]
+    left_out = {packages[package] / file for package, file in (name.split("/", 1) for name in NOT_COMPILED)}
+    kernels = [file for file in kernel_sources(packages) if file not in left_out]
+    return [*kernels, *(HERE / name for name in ("entries.py", "emit.py", "module.py", "glue.c"))]
+
+
+def sources_hash() -> str:
+    """A hash of `module_sources`, which also name the versions of the tools."""
     digest = hashlib.sha256()
-    for file in files:
+    for file in module_sources():
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
