@@ -359,17 +359,17 @@ def test_a_record_is_stepped_through_and_analysed_from_one_file(
     page = begun.page
     page.goto(out.as_uri())
     page.wait_for_selector(".decisions")
-    total = int(page.inner_text(".slider").rpartition(" ")[2])
+    total = int(page.inner_text(".slider span:last-child").rpartition(" ")[2])
     for _ in range(6):
         page.keyboard.press("ArrowRight")
-    wait_until(page, "() => document.querySelector('.slider').textContent.trim().startsWith('6 ')")
+    wait_until(page, "() => document.querySelector('.slider span:last-child').textContent.startsWith('6 ')")
     page.select_option(".row select", "1")
     page.get_by_text("Analyse with guided search").click()
     page.wait_for_selector("text=Analysed")
     assert page.locator("svg.curve path").count() > 6
     page.keyboard.press("End")
     page.wait_for_selector(".sheet")
-    assert page.inner_text(".slider").split()[0] == str(total)
+    assert page.inner_text(".slider span:last-child").split()[0] == str(total)
     assert [url for url in begun.asked if not url.startswith(("blob:", "data:"))] == [out.as_uri()]
 
 
@@ -463,7 +463,7 @@ def test_a_component_file_with_a_mistake_is_refused_with_its_place(
         begun.page.set_input_files(
             "details input[type=file]", files=[{"name": "box.json", "mimeType": "text/plain", "buffer": text.encode()}]
         )
-        wait_until(begun.page, "(said) => document.querySelector('.problem')?.textContent.includes(said)", arg=said)
+        wait_until(begun.page, "(said) => document.querySelector('.problem')?.textContent.includes(said)", said)
 
 
 def test_a_browser_without_webassembly_is_told_so(browser: Browser, served: PageServer) -> None:

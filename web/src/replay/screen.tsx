@@ -35,11 +35,15 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
   }, [replayed]);
   const listener = useRef<((flights: Flight[]) => void) | null>(null);
 
+  const current = useRef(0); // keys may come faster than the page is drawn
   const step = (to: number) => {
     const next = Math.min(decisions, Math.max(0, to));
-    if (next === at + 1) {
+    const from = current.current;
+    current.current = next;
+    if (next === from + 1) {
+      const game = replayed.at(from);
       const after = replayed.at(next);
-      const { action, name, events, player } = replayed.decisions[at];
+      const { action, name, events, player } = replayed.decisions[from];
       const hidden = game.isSecret() && viewer !== null && viewer !== player;
       const flights = look.flights({ before: snapshot(game), game: after, action, name, events }, viewer);
       setAt(next);
@@ -59,13 +63,14 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
     const onKey = (event: KeyboardEvent) => {
       if (event.target instanceof HTMLInputElement && event.target.type !== "range") return;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const now = current.current;
       const moves: Record<string, number> = {
-        ArrowRight: at + 1,
-        ArrowLeft: at - 1,
+        ArrowRight: now + 1,
+        ArrowLeft: now - 1,
         Home: 0,
         End: decisions,
-        PageDown: at + 10,
-        PageUp: at - 10,
+        PageDown: now + 10,
+        PageUp: now - 10,
       };
       if (event.key in moves) step(moves[event.key]);
       else if (event.key === "?") setAsking((on) => !on);
