@@ -142,8 +142,10 @@ def check(game: str) -> None:
         BuildError: it is another one.
     """
     print(f"{game}.wasm: compiling (some minutes on a slow machine) ...", flush=True)
+    if not is_current(game, sources_hash()):
+        raise module.BuildError(f"{game}.json does not describe a module of these sources: make wasm")
     fresh = built(game)
-    if fresh != (STATIC / f"{game}.wasm").read_bytes() or not is_current(game, sources_hash()):
+    if fresh != (STATIC / f"{game}.wasm").read_bytes():
         raise module.BuildError(f"{game}.wasm is not what the sources give: make wasm")
     print(f"{game}.wasm: built again, the same {len(fresh)} bytes")
 
