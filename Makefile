@@ -111,6 +111,7 @@ web-engine-test: setup
 	node web/tests/engine.mjs .cache/web_cases.json .cache/web_games.jsonl
 	$(BIN)/siberia replay .cache/web_games.jsonl --quiet
 
+# The modules built again are the same bytes, and play the same games as Python.
 wasm-check: wasm
 	$(BIN)/python -m siberia_experiments.web.build --check
 	$(BIN)/python -m tests.wasm_games --games 400
