@@ -3,8 +3,8 @@ import { PLAYERS } from "../look/style";
 import { dollars, type Names } from "../common/text";
 import type { Judgement } from "./record";
 
-const WIDE = 640;
-const HIGH = 190;
+const WIDE = 400;
+const HIGH = 180;
 const LEFT = 58;
 const BOTTOM = 22;
 
