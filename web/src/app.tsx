@@ -14,6 +14,7 @@ import { ReplayScreen } from "./replay/screen";
 import { Start, told } from "./start/start";
 
 type Screen =
+  | { kind: "opening" }
   | { kind: "start" }
   | { kind: "play"; session: Session }
   | { kind: "replay"; record: OpenedRecord }
@@ -22,8 +23,13 @@ type Screen =
 /** Files larger than this are no record and no save. */
 const LARGEST = 64 * 2 ** 20;
 
+/** The record of a page that has been made of one; null on the page that the package serves. */
+const RECORD = inlinedText("record.jsonl");
+
 export function App() {
-  const [screen, setScreen] = useState<Screen>({ kind: "start" });
+  const [screen, setScreen] = useState<Screen>(() =>
+    RECORD !== null || isSetup(OPENING.plan.setup) ? { kind: "opening" } : { kind: "start" },
+  );
   const [problem, setProblem] = useState<string | null>(null);
   const [theme, setTheme] = useState<Theme>(storedTheme);
 
@@ -33,7 +39,11 @@ export function App() {
     setScreen(next);
     scrollTo(0, 0);
   };
-  const attempt = (work: () => Promise<void>) => void work().catch((error: unknown) => setProblem(told(error)));
+  const attempt = (work: () => Promise<void>) =>
+    void work().catch((error: unknown) => {
+      setProblem(told(error));
+      setScreen((shown) => (shown.kind === "opening" && RECORD === null ? { kind: "start" } : shown));
+    });
 
   const play = (setup: Setup, id: string, decisions: string[] = [], looksAhead: number[] = []) =>
     attempt(async () => {
@@ -60,8 +70,7 @@ export function App() {
     });
 
   useEffect(() => {
-    const text = inlinedText("record.jsonl");
-    if (text !== null) replay(text);
+    if (RECORD !== null) replay(RECORD);
     else if (isSetup(OPENING.plan.setup)) start(OPENING.plan.setup);
     else {
       const before = shownBefore();
@@ -82,6 +91,7 @@ export function App() {
   }, []);
 
   const home = () => {
+    if (RECORD !== null) return; // such a page holds one game's files and no more
     showing(null);
     show({ kind: "start" });
   };
@@ -144,7 +154,7 @@ export function App() {
           onLearn={() => show({ kind: "learn", game: screen.session.look.key, back: screen })}
         />
       )}
-      {screen.kind === "replay" && <ReplayScreen record={screen.record} onLeave={home} />}
+      {screen.kind === "replay" && <ReplayScreen record={screen.record} onLeave={RECORD === null ? home : null} />}
       {screen.kind === "learn" && <Learn game={screen.game} onBack={() => show(screen.back)} />}
     </>
   );

@@ -16,7 +16,7 @@ import { judge, turningPoints, type Judgement, type OpenedRecord } from "./recor
 const SIMULATIONS = 200;
 const NOTHING = new Set<string>();
 
-export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeave: () => void }) {
+export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeave: (() => void) | null }) {
   const { look, replayed } = record;
   const decisions = replayed.decisions.length;
   const [at, setAt] = useState(0);
@@ -201,9 +201,11 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
           <button type="button" onClick={() => download(`siberia-${look.key}.jsonl`, record.text)}>
             Save the record
           </button>
-          <button type="button" onClick={onLeave}>
-            Leave
-          </button>
+          {onLeave && (
+            <button type="button" onClick={onLeave}>
+              Leave
+            </button>
+          )}
         </div>
       </aside>
       <About look={look} game={game} asking={asking} onAnswered={() => setAsking(false)} />
