@@ -43,6 +43,8 @@ demo: setup
 	$(BIN)/siberia demo $(GAME)
 
 # A worker a processor; what many tests need is compiled before they start, once and not by each of them.
+# Bytecode is kept whatever the environment says: the tests start some hundred programs.
+test: export PYTHONDONTWRITEBYTECODE =
 test: setup
 	$(BIN)/python -m tests.compiling
 	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal --nbmake --nbmake-timeout 60 tests notebooks
