@@ -47,7 +47,7 @@ demo: setup
 test: export PYTHONDONTWRITEBYTECODE =
 test: setup
 	$(BIN)/python -m tests.compiling
-	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal --nbmake --nbmake-timeout 60 tests notebooks
+	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal --nbmake --nbmake-timeout 60 notebooks tests
 
 soak: setup
 	$(BIN)/python -m tests.soak

@@ -285,7 +285,9 @@ def test_the_source_archive_holds_the_whole_project(built: dict[str, Path], chec
     there = {
         str(path.relative_to(checkout))
         for path in checkout.rglob("*")
-        if path.is_file() and not path.relative_to(checkout).parts[0].endswith(("build", ".egg-info"))
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and not path.relative_to(checkout).parts[0].endswith(("build", ".egg-info"))
     }
     assert len(there) > 200
     assert there - held == set()
