@@ -20,6 +20,7 @@ from siberia_env.card import state as card_state
 from siberia_env.common.components import DOLLARS, RESOURCES
 from siberia_env.game import Game, find_game
 from siberia_experiments.handbook import HOW_TO_PLAY, page
+from siberia_experiments.web.description import PHASES
 
 GAMES = ("card", "board")
 
@@ -47,7 +48,7 @@ def _card() -> dict[str, Any]:
         "hand_limit": card_components.HAND_LIMIT,
         "face_up_at_start": card_components.FACE_UP_AT_START,
         "person_value": card_components.PERSON_VALUE,
-        "phases": _numbers(card_state, ("DISCOVER", "CHOOSE", "PAYING", "SHUFFLE", "SETUP", "OVER")),
+        "phases": _numbers(card_state, PHASES["card"]),
         "payments": _numbers(card_state, ("NOT_PAYING", "FIRST_CARD", "SECOND_CARD", "LAST_OF_TWO")),
         "actions": _numbers(
             card_actions,
@@ -69,27 +70,7 @@ def _board() -> dict[str, Any]:
         "counters_drawn": board_components.COUNTERS_DRAWN,
         "panel_limit": board_components.PANEL_LIMIT,
         "empty_reserves_to_end": board_components.EMPTY_RESERVES_TO_END,
-        "phases": _numbers(
-            board_state,
-            (
-                "CHOOSE_SIDE",
-                "PLACE",
-                "TURN",
-                "CHOOSE_RESOURCE",
-                "CHOOSE_AREA",
-                "PUT_WILDCARD",
-                "MOVE_FROM",
-                "MOVE_TO",
-                "TAKE_PAWN",
-                "CHOOSE_EXCHANGE",
-                "RECALL_PAWN",
-                "TAKE_TILE",
-                "DISCARD",
-                "DRAW",
-                "SETUP",
-                "OVER",
-            ),
-        ),
+        "phases": _numbers(board_state, PHASES["board"]),
         "plans": _numbers(board_state, ("NOT_PLACED", "AT_RESEARCH", "AT_PERSON", "AT_RESOURCE")),
         "actions": _numbers(
             board_actions,
