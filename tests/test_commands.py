@@ -159,7 +159,7 @@ def test_after_python_m_the_program_is_the_script_beside_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     python = executable(tmp_path / "bin/python3")
-    monkeypatch.setattr(sys, "argv", [str(ROOT / "experiments/cli.py")])
+    monkeypatch.setattr(sys, "argv", [str(ROOT / "experiments/cli/__main__.py")])
     monkeypatch.setattr(sys, "executable", str(python))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)

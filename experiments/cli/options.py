@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -89,6 +89,23 @@ ComponentFile = Annotated[
     Path | None, typer.Option("--components", metavar="FILE", help="File with your own component tables (JSON).")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Number that decides everything that is random.")]
+Counts = Annotated[
+    str,
+    typer.Option(
+        "--players", metavar="P,...", help="Number of players, 2 to 4; one policy learns all numbers that you name."
+    ),
+]
+Minutes = Annotated[
+    float | None, typer.Option("--minutes", help="Training time in minutes; 30 if --decisions isn't given.")
+]
+Decisions = Annotated[
+    int | None, typer.Option("--decisions", help="Number of decisions to train for, in place of --minutes.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in --out after a stop or kill.")]
+Device = Annotated[
+    str, typer.Option("--device", help="Where the network learns: cpu, cuda, or auto for a GPU if there is one.")
+]
+Threads = Annotated[int, typer.Option("--threads", help="Number of torch threads.")]
 
 
 def complete_agents(incomplete: str) -> list[str]:
@@ -170,6 +187,29 @@ def was_given(context: typer.Context, option: str) -> bool:
     """Whether `option` stands in the command."""
     source = context.get_parameter_source(option)
     return source is not None and source.name != "DEFAULT"
+
+
+def those_given(context: typer.Context, names: Iterable[str]) -> dict[str, Any]:
+    """The values of those of the options `names` that stand in the command."""
+    return {name: context.params[name] for name in names if was_given(context, name)}
+
+
+def keeps_its_own(what: str, context: typer.Context, names: Iterable[str]) -> None:
+    """Refuse the options `names`: `what` goes on with those that it began with.
+
+    Raises:
+        ConfigurationError: one of them stands in the command.
+    """
+    for name in sorted(those_given(context, names)):
+        raise ConfigurationError(f"--{name.replace('_', '-')}: {what} keeps its own; leave the option out")
+
+
+def read_budget(context: typer.Context, usual: float | None = None) -> dict[str, Any]:
+    """What --minutes and --decisions say; if neither is given, `usual` minutes, or nothing for None."""
+    names = ("minutes", "decisions")
+    if those_given(context, names):
+        return {name: context.params[name] for name in names}
+    return {} if usual is None else {"minutes": usual, "decisions": None}
 
 
 def positive(name: str, value: float, most: float) -> None:
