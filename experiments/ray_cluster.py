@@ -198,7 +198,9 @@ def _reason(address: str, told: str) -> str:
 
 
 def machines() -> list[Machine]:
-    """Ask every machine of the cluster that has processors for its versions.
+    """Ask every machine of the cluster for its versions.
+
+    A machine that has just gone is left out: Ray's list of machines is some seconds behind.
 
     Raises:
         ConfigurationError: a machine does not answer, or can't import the suite.
@@ -216,6 +218,8 @@ def machines() -> list[Machine]:
             told = ray.get(answer, timeout=LOOK_SECONDS)
         except ray.exceptions.GetTimeoutError:
             raise ConfigurationError(f"{place} has not answered within {LOOK_SECONDS:g} s") from None
+        except (ray.exceptions.TaskUnschedulableError, ray.exceptions.NodeDiedError):
+            continue
         except ray.exceptions.RayError as error:
             raise ConfigurationError(
                 f"{place} can't run the suite ({last_line(error)}); install the same version there"

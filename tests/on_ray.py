@@ -430,6 +430,13 @@ def test_a_cluster_is_joined_by_its_address(cluster: Any) -> None:
     ray_cluster.check_answers(cluster.address)
 
 
+def test_a_machine_that_has_gone_is_left_out(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = ray_cluster.ray.nodes()
+    gone = {**next(node for node in listed if node["Alive"]), "NodeID": "ab" * 28}
+    monkeypatch.setattr(ray_cluster.ray, "nodes", lambda: [gone, *listed])
+    assert len(ray_cluster.machines()) == sum(node["Alive"] for node in listed)
+
+
 @pytest.mark.parametrize(
     ("field", "name"), [("python", "Python"), ("numpy", "numpy"), ("siberia", "siberia-env"), ("sources", "sources")]
 )

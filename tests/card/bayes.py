@@ -249,6 +249,12 @@ class Distance:
     impossible: int
 
 
+def counted(rows: np.ndarray) -> Counter[Hand]:
+    """How often each row occurs."""
+    found, counts = np.unique(rows, axis=0, return_counts=True)
+    return Counter(dict(zip(map(tuple, found.tolist()), counts.tolist(), strict=True)))
+
+
 def distances(players: int, edition: str, seed: int, decisions: int, every: int, samples: int) -> Iterator[Distance]:
     """One game, watched; a distance at each decision whose number `every` divides."""
     game = WatchedGame(players, edition, seed)
@@ -265,15 +271,16 @@ def distances(players: int, edition: str, seed: int, decisions: int, every: int,
         hands = sampled["hand"][:, :, columns]
         worst = [(0.0, 0.0)] * 2
         for player in range(1, players):
-            counts = Counter(map(tuple, hands[:, player].tolist()))
+            counts = counted(hands[:, player])
             for index, filter_ in enumerate(game.filters):
                 exact = filter_.hands(player)
                 total = sum(abs(exact.get(hand, 0) - counts[hand] / samples) for hand in {*exact, *counts}) / 2
                 noise = sum(sqrt(max(p * (1 - p), 0) / samples) for p in exact.values()) / sqrt(2 * pi)
                 worst[index] = max(worst[index], (total, noise))
         possible = {beliefs[1:] for beliefs in game.filters[0].beliefs}
-        together = Counter(tuple(map(tuple, row[1:])) for row in hands[:, :players].tolist())
-        impossible = sum(count for held, count in together.items() if held not in possible)
+        together = counted(hands[:, 1:players].reshape(samples, -1))
+        split = [slice(first, first + len(columns)) for first in range(0, (players - 1) * len(columns), len(columns))]
+        impossible = sum(n for row, n in together.items() if tuple(row[part] for part in split) not in possible)
         yield Distance(game.reshuffles, *worst[0], worst[1][0], impossible)
 
 
