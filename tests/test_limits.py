@@ -33,7 +33,7 @@ from siberia_experiments.cli import main
 from siberia_experiments.faults import one_line, printable
 from siberia_experiments.play.saves import save_game
 from siberia_experiments.play.seat import SeatedGame
-from siberia_experiments.play.session import new_files
+from siberia_experiments.play.sit_down import new_files
 from siberia_experiments.tournament.game import Result
 from siberia_experiments.tournament.run import Tournament
 from tests.games import GameCase

@@ -35,11 +35,11 @@ from siberia_env.core import engine
 from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.game import GAMES, Variant, copy_states, find_game, revealed_hash
 from siberia_env.position import Position
-from siberia_env.records import Record, Recorder, read_records
+from siberia_env.records import Record, Recorder, read_records, write_records
 from siberia_env.view import View
 from siberia_experiments import handbook
 from siberia_experiments.cli import main
-from siberia_experiments.play import hints, saves
+from siberia_experiments.play import hints, saves, sit_down
 from siberia_experiments.play import seat as table
 from siberia_experiments.play import session as play
 from siberia_experiments.play.guide import Guide
@@ -48,7 +48,8 @@ from siberia_experiments.play.layout import LINES, fitted, in_lines, lowered, re
 from siberia_experiments.play.moves import COMMANDS, NotUnderstood, menu, understood
 from siberia_experiments.play.saves import load_game, save_game
 from siberia_experiments.play.seat import Option, SeatedGame
-from siberia_experiments.play.session import THEME, Session, in_background, new_game
+from siberia_experiments.play.session import THEME, Session, in_background
+from siberia_experiments.play.sit_down import new_game, seat_agents
 from tests.games import GameCase, positions
 from tests.processes import PATIENCE, import_path, outcome
 from tests.terminal import CTRL_C, UP, WIDTH, Terminal, plain
@@ -116,7 +117,7 @@ def session(
     out = StringIO()
     screen = Console(file=out, theme=THEME, highlight=False, **{"width": 100, "height": 24, **console})
     if bots is None:
-        bots = play.seat_agents(game)
+        bots = seat_agents(game)
     return Session(game, bots, screen, read, tmp_path / "game.save.json", Search()), out
 
 
@@ -360,7 +361,7 @@ def test_the_menu_groups_moves_by_their_first_word_and_fits() -> None:
 def test_a_game_is_played_to_its_end_and_its_record_is_in_order(game: str, tmp_path: Path) -> None:
     record, screen = finished(tmp_path, short_game(game, players=3))
     path = tmp_path / "record.jsonl"
-    play.write_records(path, [record])
+    write_records(path, [record])
     assert next(read_records(path)).lines == record.lines
     assert record.header["agents"] == ["random", "person", "random"]
     assert "Final scores" in screen
@@ -968,9 +969,9 @@ def test_a_player_that_fails_ends_the_game_and_the_save_stays(tmp_path: Path, an
 @pytest.mark.parametrize(("how", "reason"), [("raise", "ValueError: no idea, really"), ("odd error", "OddError")])
 def test_a_player_that_cannot_be_started_is_told_in_one_line(how: str, reason: str) -> None:
     spec = f"tests.faulty:Unwilling:{how}"
-    game = play.new_game(find_game("card").variant(2), 1, 1, [spec])
+    game = new_game(find_game("card").variant(2), 1, 1, [spec])
     with pytest.raises(SiberiaError) as error:
-        play.seat_agents(game)
+        seat_agents(game)
     assert str(error.value) == f"player_0 ({spec}) can't be started: {reason}"
 
 
@@ -1169,9 +1170,9 @@ def test_games_without_a_name_overwrite_nothing(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     Path("play-card-1.jsonl").touch()
     Path("play-card-2.save.json").touch()
-    assert play.new_files("card", None) == (Path("play-card-3.jsonl"), Path("play-card-3.save.json"))
-    assert play.resumed_record(Path("play-card-2.save.json"), None) == Path("play-card-2.jsonl")
-    assert play.resumed_record(Path("play-card-1.save.json"), None) == Path("play-card-1-2.jsonl")
+    assert sit_down.new_files("card", None) == (Path("play-card-3.jsonl"), Path("play-card-3.save.json"))
+    assert sit_down.resumed_record(Path("play-card-2.save.json"), None) == Path("play-card-2.jsonl")
+    assert sit_down.resumed_record(Path("play-card-1.save.json"), None) == Path("play-card-1-2.jsonl")
 
 
 def test_help_teaches_by_examples(capsys: pytest.CaptureFixture[str]) -> None:
@@ -1205,7 +1206,7 @@ def test_a_record_that_cannot_be_written_leaves_the_save(
     def refuse(*arguments: Any) -> int:
         raise ConfigurationError("records: can't write it")
 
-    monkeypatch.setattr(play, "write_records", refuse)
+    monkeypatch.setattr(sit_down, "write_records", refuse)
     assert main(["play", "card", "--against", "random", "--rules", "max_turns=4"]) == 2
     assert capsys.readouterr().err.endswith("siberia: records: can't write it\n")
     assert load_game(Path("play-card-1.save.json"))[0].over

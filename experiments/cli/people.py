@@ -90,7 +90,7 @@ def play(
     from siberia_agents.search.agent import Budget
     from siberia_experiments.play.hints import hint_search
     from siberia_experiments.play.saves import load_game
-    from siberia_experiments.play.session import new_files, new_game, read_people, resumed_record, sit_down
+    from siberia_experiments.play.sit_down import new_files, new_game, read_people, resumed_record, sit_down
 
     if web:
         play_in_browser(context, game, against, seat, players, rules, components, seed, port, browser)
@@ -142,7 +142,7 @@ def play_in_browser(
 
     from siberia_agents.registry import make_agent
     from siberia_experiments.play.seat import PERSON
-    from siberia_experiments.play.session import new_game, read_people
+    from siberia_experiments.play.sit_down import new_game, read_people
     from siberia_experiments.web.plan import game_plan
     from siberia_experiments.web.server import PageServer, serve
 
