@@ -1,5 +1,6 @@
 /** The page: which screen is shown, and what is carried from one to the other. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { messageOf } from "./engine/types";
 import { openGame, inlinedText, type GameKey } from "./engines";
 import { Learn } from "./learn/learn";
 import { Symbols } from "./look/pieces";
@@ -11,7 +12,7 @@ import { OPENING } from "./play/bridge";
 import { isSetup, readSave, showing, shownBefore, type Save, type Setup } from "./play/saves";
 import { openRecord, type OpenedRecord } from "./replay/record";
 import { ReplayScreen } from "./replay/screen";
-import { Start, told } from "./start/start";
+import { Start } from "./start/start";
 
 type Screen =
   | { kind: "opening" }
@@ -26,23 +27,47 @@ const LARGEST = 64 * 2 ** 20;
 /** The record of a page that has been made of one; null on the page that the package serves. */
 const RECORD = inlinedText("record.jsonl");
 
+/** What the page opens with, if not with the first screen: a record, the game in its address, or the one it showed. */
+const FIRST = firstThing();
+
+function firstThing(): { record: Promise<OpenedRecord> } | { setup: Setup } | { save: Save } | null {
+  // Files come while the page is drawn for the first time. If they don't, whoever waits for them is told.
+  if (RECORD !== null) {
+    const record = openRecord(RECORD);
+    record.catch(() => undefined);
+    return { record };
+  }
+  const { setup } = OPENING.plan;
+  const save = isSetup(setup) ? null : shownBefore();
+  const game = isSetup(setup) ? setup.game : save?.setup.game;
+  if (game) openGame(game).catch(() => undefined);
+  return isSetup(setup) ? { setup } : save && { save };
+}
+
+/** The session that stays on the table on this screen, or waits behind it. */
+function sessionOf(screen: Screen): Session | null {
+  if (screen.kind === "play") return screen.session;
+  return screen.kind === "learn" ? sessionOf(screen.back) : null;
+}
+
 export function App() {
-  const [screen, setScreen] = useState<Screen>(() =>
-    RECORD !== null || isSetup(OPENING.plan.setup) ? { kind: "opening" } : { kind: "start" },
-  );
+  const [screen, setScreen] = useState<Screen>({ kind: FIRST ? "opening" : "start" });
   const [problem, setProblem] = useState<string | null>(null);
   const [theme, setTheme] = useState<Theme>(storedTheme);
 
+  const shown = useRef(screen); // the latest one, for work that began on another
   const show = (next: Screen) => {
-    if (screen.kind === "play" && !(next.kind === "learn")) screen.session.leave();
+    const before = sessionOf(shown.current);
+    if (before !== sessionOf(next)) before?.leave();
+    shown.current = next;
     setProblem(null);
     setScreen(next);
     scrollTo(0, 0);
   };
   const attempt = (work: () => Promise<void>) =>
     void work().catch((error: unknown) => {
-      setProblem(told(error));
-      setScreen((shown) => (shown.kind === "opening" && RECORD === null ? { kind: "start" } : shown));
+      if (shown.current.kind === "opening" && RECORD === null) show({ kind: "start" });
+      setProblem(messageOf(error));
     });
 
   const play = (setup: Setup, id: string, decisions: string[] = [], looksAhead: number[] = []) =>
@@ -55,7 +80,7 @@ export function App() {
     });
   const start = (setup: Setup) => play(setup, crypto.randomUUID());
   const resume = (save: Save) => play(save.setup, save.id, save.decisions, save.looksAhead);
-  const replay = (text: string) => attempt(async () => show({ kind: "replay", record: await openRecord(text) }));
+  const replay = (record: Promise<OpenedRecord>) => attempt(async () => show({ kind: "replay", record: await record }));
   const openFile = (file: File) =>
     attempt(async () => {
       if (file.size > LARGEST) throw new Error(`${file.name} is too large to be a record.`);
@@ -65,17 +90,14 @@ export function App() {
           resume(readSave(text));
         else show({ kind: "replay", record: await openRecord(text) });
       } catch (error) {
-        throw new Error(`${file.name}: ${told(error)}`);
+        throw new Error(`${file.name}: ${messageOf(error)}`);
       }
     });
 
   useEffect(() => {
-    if (RECORD !== null) replay(RECORD);
-    else if (isSetup(OPENING.plan.setup)) start(OPENING.plan.setup);
-    else {
-      const before = shownBefore();
-      if (before) resume(before);
-    }
+    if (FIRST && "record" in FIRST) replay(FIRST.record);
+    else if (FIRST && "setup" in FIRST) start(FIRST.setup);
+    else if (FIRST) resume(FIRST.save);
     const over = (event: DragEvent) => event.preventDefault();
     const drop = (event: DragEvent) => {
       event.preventDefault();
@@ -150,7 +172,7 @@ export function App() {
           key={screen.session.id}
           session={screen.session}
           onLeave={home}
-          onReplay={replay}
+          onReplay={(text) => replay(openRecord(text))}
           onLearn={() => show({ kind: "learn", game: screen.session.look.key, back: screen })}
         />
       )}

@@ -1,6 +1,7 @@
 /** The engines of both games, and where their files come from: beside the page, or in it. */
+import { fromBase64 } from "./engine/fields";
 import { openEngine, openThinker } from "./engine/index";
-import { SiberiaError, type Assets, type Engine, type GameInfo, type Thinker } from "./engine/types";
+import { SiberiaError, type Engine, type GameInfo, type Thinker } from "./engine/types";
 import ThinkWorker from "./engine/worker.ts?worker&inline";
 
 export type GameKey = "card" | "board";
@@ -22,13 +23,6 @@ export function inlinedText(name: string): string | null {
   return file === undefined ? null : new TextDecoder().decode(fromBase64(file));
 }
 
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const letters = atob(text);
-  const bytes = new Uint8Array(letters.length);
-  for (let index = 0; index < letters.length; index += 1) bytes[index] = letters.charCodeAt(index);
-  return bytes;
-}
-
 async function file(name: string): Promise<Uint8Array<ArrayBuffer>> {
   const here = inlinedFiles()[name];
   if (here !== undefined) return fromBase64(here);
@@ -47,7 +41,7 @@ export interface Opened {
 
 const opened = new Map<GameKey, Promise<Opened>>();
 
-/** The engine of a game and a worker in which its agents think; opened once. */
+/** The engine of a game, and a thinker whose worker starts when an agent or a hint needs it; opened once. */
 export function openGame(game: GameKey): Promise<Opened> {
   const known = opened.get(game);
   if (known) return known;
@@ -58,15 +52,11 @@ export function openGame(game: GameKey): Promise<Opened> {
 }
 
 async function open(game: GameKey): Promise<Opened> {
-  if (typeof WebAssembly === "undefined") {
-    throw new SiberiaError("This browser has no WebAssembly, which the games' rules are compiled to; use a newer one.");
-  }
   const [info, wasm] = await Promise.all([file(`${game}.json`), file(`${game}.wasm`)]);
-  const assets: Assets = {
+  const engine = await openEngine({
     info: JSON.parse(new TextDecoder().decode(info)) as GameInfo,
     wasm,
     model: (name) => file(name),
-  };
-  const engine = await openEngine(assets);
-  return { engine, thinker: openThinker(engine, new ThinkWorker()) };
+  });
+  return { engine, thinker: openThinker(engine, () => new ThinkWorker()) };
 }

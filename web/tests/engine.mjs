@@ -61,7 +61,7 @@ function localWorker() {
 const engines = {};
 for (const game of ["card", "board"]) engines[game] = await openEngine(assetsOf(game));
 const thinkers = Object.fromEntries(
-  Object.entries(engines).map(([game, engine]) => [game, openThinker(engine, localWorker())]),
+  Object.entries(engines).map(([game, engine]) => [game, openThinker(engine, localWorker)]),
 );
 
 const base64 = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
@@ -206,12 +206,12 @@ foreign.info.format = "siberia-web/0";
 await assert.rejects(openEngine(foreign), /different versions/);
 const broken = await openEngine({ ...assetsOf("card"), model: async () => new Uint8Array(100) });
 await assert.rejects(
-  openThinker(broken, localWorker()).choose(position, position.currentPlayer(), "learned", 1n),
+  openThinker(broken, localWorker).choose(position, position.currentPlayer(), "learned", 1n),
   SiberiaError,
 );
 const swapped = await openEngine({ ...assetsOf("card"), model: async () => read("agents/models/board_2.npz") });
 await assert.rejects(
-  openThinker(swapped, localWorker()).choose(position, position.currentPlayer(), "learned", 1n),
+  openThinker(swapped, localWorker).choose(position, position.currentPlayer(), "learned", 1n),
   /no model for/,
 );
 const { WebAssembly: there } = globalThis;

@@ -1,11 +1,11 @@
 /** Digests and the seeds that follow from them, as `siberia_env.seeds` derives them. */
 
 import { blake2b } from "@noble/hashes/blake2.js";
-import { sha256 as digest } from "@noble/hashes/sha2.js";
-import { bytesToHex } from "@noble/hashes/utils.js";
 
-export function sha256(bytes: Uint8Array): string {
-  return bytesToHex(digest(bytes));
+/** The SHA-256 of some bytes, in hexadecimal digits. */
+export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function eightBytes(value: bigint): Uint8Array {

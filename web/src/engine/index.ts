@@ -1,19 +1,19 @@
 /** The engine: both games on the suite's own kernels (`types.ts`). It needs the packages `@noble/hashes` and `fflate`. */
 
-import type { Assets, Engine, Json, NewGame } from "./types";
-import { Kernels } from "./kernels";
+import type { Assets, Engine, Json, NewGame, Thinker } from "./types";
+import { compileModule, Kernels } from "./kernels";
 import { PlayedGame, roomOf } from "./game";
 import { readRecord } from "./record";
 import { AGENT_STREAM, derivedSeed, HINT_STREAM } from "./hash";
 import { WorkerThinker, type WorkerPort } from "./thinker";
 
 export * from "./types";
-export { checkBrowser } from "./kernels";
-export { JsonError, parseJson, writeJson } from "./json";
+export { parseJson } from "./json";
 
 class KernelEngine implements Engine {
   constructor(
     readonly assets: Assets,
+    readonly module: WebAssembly.Module,
     private readonly kernels: Kernels,
   ) {}
 
@@ -41,12 +41,18 @@ class KernelEngine implements Engine {
   }
 }
 
+/** Compile the module. Throws a `SiberiaError` where WebAssembly or SIMD is missing, or module and page don't fit. */
 export async function openEngine(assets: Assets): Promise<Engine> {
-  return new KernelEngine(assets, await Kernels.open(assets.info, assets.wasm));
+  const module = await compileModule(assets.info, assets.wasm);
+  return new KernelEngine(assets, module, await Kernels.start(assets.info, module));
 }
 
-export function openThinker(engine: Engine, worker: WorkerPort): WorkerThinker {
-  return new WorkerThinker(engine, worker);
+/**
+ * Let agents think in a worker made of `worker.ts`. `startWorker` is called when the first question is asked:
+ * `() => new Worker(new URL("./engine/worker.ts", import.meta.url), { type: "module" })`.
+ */
+export function openThinker(engine: Engine, startWorker: () => WorkerPort): Thinker {
+  return new WorkerThinker(engine, startWorker);
 }
 
 /** The seed of the decision of an agent on seat `player`, after `decisions` decisions, as `siberia play` derives it. */

@@ -1,6 +1,6 @@
 /** A module's functions, and the memory in which they work. */
 
-import { SiberiaError, type GameInfo } from "./types";
+import { messageOf, SiberiaError, type GameInfo } from "./types";
 import { AGENT_STREAM, HINT_STREAM, sha256 } from "./hash";
 
 /** The form of descriptions that this engine reads. */
@@ -63,7 +63,7 @@ const WITH_VECTOR = new Uint8Array([
 ]);
 
 /** Throw a `SiberiaError` where modules can't run. */
-export function checkBrowser(): void {
+function checkBrowser(): void {
   if (typeof WebAssembly !== "object")
     throw new SiberiaError("This browser can't run WebAssembly, which the games need; any browser since 2023 can.");
   if (!WebAssembly.validate(WITH_VECTOR))
@@ -73,14 +73,27 @@ export function checkBrowser(): void {
 }
 
 /** Throw a `SiberiaError` unless description and module are a pair that this engine can run. */
-export function checkModule(info: GameInfo, wasm: Uint8Array): void {
+async function checkModule(info: GameInfo, wasm: Uint8Array<ArrayBuffer>): Promise<void> {
   const { search } = info as Description;
   if (info.format !== FORMAT || search.agentStream !== AGENT_STREAM || search.hintStream !== HINT_STREAM)
     throw new SiberiaError(
       `This page reads ${FORMAT}, but the description of the game is ${JSON.stringify(info.format)}: page and game are of different versions.`,
     );
-  if (wasm.length !== info.wasm.bytes || sha256(wasm) !== info.wasm.sha256)
+  if (wasm.length !== info.wasm.bytes || (await sha256(wasm)) !== info.wasm.sha256)
     throw new SiberiaError(`${info.wasm.file} is damaged or of another version than its description.`);
+}
+
+/** Compile the module that a description belongs to. Throws a `SiberiaError` if it is another one, or can't run here. */
+export async function compileModule(info: GameInfo, wasm: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> {
+  checkBrowser();
+  const compiling = WebAssembly.compile(wasm); // goes on while the check is made
+  compiling.catch(() => undefined); // if the check fails, nobody waits for it
+  await checkModule(info, wasm);
+  try {
+    return await compiling;
+  } catch (error) {
+    throw new SiberiaError(`${info.wasm.file} can't be compiled here: ${messageOf(error)}`);
+  }
 }
 
 export class Kernels {
@@ -98,16 +111,12 @@ export class Kernels {
   private readonly points: number;
   private readonly counts: number;
 
-  /** The kernels of a module. Throws a `SiberiaError` if it can't run here. */
-  static async open(info: GameInfo, wasm: Uint8Array<ArrayBuffer>): Promise<Kernels> {
-    checkBrowser();
-    checkModule(info, wasm);
+  /** The kernels of a compiled module, in memory of their own. Throws a `SiberiaError` if it can't run here. */
+  static async start(info: GameInfo, module: WebAssembly.Module): Promise<Kernels> {
     try {
-      return new Kernels(info as Description, (await WebAssembly.instantiate(wasm, {})).instance);
+      return new Kernels(info as Description, await WebAssembly.instantiate(module, {}));
     } catch (error) {
-      throw new SiberiaError(
-        `${info.wasm.file} can't be started here: ${error instanceof Error ? error.message : error}`,
-      );
+      throw new SiberiaError(`${info.wasm.file} can't be started here: ${messageOf(error)}`);
     }
   }
 

@@ -1,7 +1,7 @@
 /** Trained models, read from the very files that Python plays with: arrays of numpy in a zip file. */
 
 import { unzipSync } from "fflate";
-import { SiberiaError, type Json } from "./types";
+import { messageOf, SiberiaError, type Json } from "./types";
 import type { Description } from "./kernels";
 import { isObject } from "./rooms";
 
@@ -126,8 +126,6 @@ export function readModel(info: Description, file: string, bytes: Uint8Array, pl
     return readChecked(info, file, bytes, players);
   } catch (error) {
     if (error instanceof SiberiaError) throw error;
-    throw new SiberiaError(
-      `${file} is not a model of the suite, or is damaged (${error instanceof Error ? error.message : error}).`,
-    );
+    throw new SiberiaError(`${file} is not a model of the suite, or is damaged (${messageOf(error)}).`);
   }
 }

@@ -1,12 +1,12 @@
-/** The worker's half of a thinker: it opens a module of its own, and answers one question after the other. */
+/** The worker's half of a thinker: it starts kernels of its own, and answers one question after the other. */
 
 import { Kernels } from "./kernels";
 import { Thinking } from "./thinking";
-import type { GameInfo } from "./types";
+import { messageOf, type GameInfo } from "./types";
 import type { View } from "./view";
 
 export type Question =
-  | { readonly kind: "open"; readonly info: GameInfo; readonly wasm: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "open"; readonly info: GameInfo; readonly module: WebAssembly.Module }
   | { readonly kind: "model"; readonly file: string; readonly bytes: Uint8Array }
   | { readonly kind: "choose"; readonly id: number; readonly view: View; readonly spec: string; readonly seed: bigint }
   | {
@@ -35,7 +35,7 @@ export function serve(port: Port): void {
   let thinking: Promise<Thinking> | null = null;
   const answer = async (question: Question): Promise<void> => {
     if (question.kind === "open") {
-      thinking = Kernels.open(question.info, question.wasm).then(
+      thinking = Kernels.start(question.info, question.module).then(
         (kernels) => new Thinking(kernels, (file) => models.get(file)),
       );
       thinking.catch(() => {}); // whoever asks is told
@@ -51,7 +51,7 @@ export function serve(port: Port): void {
             : open.analyse(question.view, question.simulations, question.seed);
         reply = { id: question.id, result };
       } catch (error) {
-        reply = { id: question.id, error: error instanceof Error ? error.message : String(error) };
+        reply = { id: question.id, error: messageOf(error) };
       }
       port.postMessage(reply);
     }

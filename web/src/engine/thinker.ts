@@ -1,10 +1,10 @@
 /** The page's half of a thinker: it sends views, and waits for answers. */
 
-import { SiberiaError, type Analysis, type Engine, type Game, type Thinker } from "./types";
+import { messageOf, SiberiaError, type Analysis, type Engine, type Game, type Thinker } from "./types";
 import type { Description } from "./kernels";
 import type { Answer, Question } from "./serve";
 import { needsModel, readSpec } from "./spec";
-import { viewOf, type View } from "./view";
+import { viewOf } from "./view";
 
 type Waiting = { readonly resolve: (result: any) => void; readonly reject: (error: Error) => void };
 
@@ -16,21 +16,16 @@ export interface WorkerPort {
 }
 
 export class WorkerThinker implements Thinker {
+  private worker: WorkerPort | null = null;
   private readonly waiting = new Map<number, Waiting>();
-  private readonly sent = new Map<string, Promise<void>>();
+  /** The models that the worker has, or will have. */
+  private readonly models = new Map<string, Promise<void>>();
   private asked = 0;
-  private fault: string | null = null;
 
   constructor(
     private readonly engine: Engine,
-    private readonly worker: WorkerPort,
-  ) {
-    worker.addEventListener("message", (event: { data: Answer }) => this.hear(event.data));
-    worker.addEventListener("error", (event: { message?: string }) =>
-      this.end(`Thinking has failed: ${event.message ?? "the worker could not be started"}`),
-    );
-    this.tell({ kind: "open", info: engine.info, wasm: engine.assets.wasm });
-  }
+    private readonly startWorker: () => WorkerPort,
+  ) {}
 
   async choose(game: Game, player: number, agent: string, seed: bigint): Promise<number> {
     const view = viewOf(game, player);
@@ -39,7 +34,7 @@ export class WorkerThinker implements Thinker {
   }
 
   async analyse(game: Game, player: number, simulations: number, seed: bigint): Promise<Analysis[]> {
-    const view: View = viewOf(game, player);
+    const view = viewOf(game, player);
     await this.sendModel(game.players);
     return this.ask((id) => ({ kind: "analyse", id, view, simulations, seed }));
   }
@@ -48,36 +43,49 @@ export class WorkerThinker implements Thinker {
     this.end("The thinker has been closed.");
   }
 
+  /** The worker, started when it is needed first, and again after it has failed. */
+  private running(): WorkerPort {
+    if (this.worker) return this.worker;
+    const worker = this.startWorker();
+    worker.addEventListener("message", (event: { data: Answer }) => this.hear(event.data));
+    worker.addEventListener("error", (event: { message?: string }) => {
+      if (worker === this.worker)
+        this.end(`Thinking has failed: ${event.message ?? "the worker could not be started"}.`);
+    });
+    this.worker = worker;
+    this.tell({ kind: "open", info: this.engine.info, module: this.engine.module });
+    return worker;
+  }
+
   /** Send the model for so many players, if the worker does not have it. */
   private sendModel(players: number): Promise<void> {
-    const file = this.engine.info.models[players];
+    const { info, assets } = this.engine;
+    const file = info.models[players];
     if (!file)
-      return Promise.reject(
-        new SiberiaError(`There is no model of ${this.engine.info.title} for ${players} players here.`),
-      );
-    if (!this.sent.has(file)) {
-      const sending = this.engine.assets.model(file).then(
-        (bytes) => this.tell({ kind: "model", file, bytes }),
-        (error: unknown) => {
-          this.sent.delete(file); // the next one may have more luck
-          throw new SiberiaError(`${file} can't be loaded: ${error instanceof Error ? error.message : error}`);
-        },
-      );
-      this.sent.set(file, sending);
-    }
-    return this.sent.get(file)!;
+      return Promise.reject(new SiberiaError(`There is no model of ${info.title} for ${players} players here.`));
+    this.running(); // it starts while the model is on its way
+    const known = this.models.get(file);
+    if (known) return known;
+    const sending = assets.model(file).then(
+      (bytes) => this.tell({ kind: "model", file, bytes }),
+      (error: unknown) => {
+        this.models.delete(file); // the next question tries again
+        throw new SiberiaError(`${file} can't be loaded: ${messageOf(error)}`);
+      },
+    );
+    this.models.set(file, sending);
+    return sending;
   }
 
   private tell(question: Question): void {
-    this.worker.postMessage(question);
+    this.running().postMessage(question);
   }
 
   private ask<T>(question: (id: number) => Question): Promise<T> {
-    if (this.fault) return Promise.reject(new SiberiaError(this.fault));
     const id = this.asked++;
     return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject });
       this.tell(question(id));
+      this.waiting.set(id, { resolve, reject });
     });
   }
 
@@ -89,9 +97,10 @@ export class WorkerThinker implements Thinker {
   }
 
   private end(fault: string): void {
-    this.fault ??= fault;
-    this.worker.terminate();
-    for (const { reject } of this.waiting.values()) reject(new SiberiaError(this.fault));
+    this.worker?.terminate();
+    this.worker = null;
+    this.models.clear();
+    for (const { reject } of this.waiting.values()) reject(new SiberiaError(fault));
     this.waiting.clear();
   }
 }

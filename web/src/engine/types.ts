@@ -11,6 +11,11 @@ export class SiberiaError extends Error {
   override name = "SiberiaError";
 }
 
+/** What an error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** A JSON value. Whole numbers that a double can't hold are bigints. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -133,6 +138,8 @@ export interface NewGame {
 export interface Engine {
   readonly info: GameInfo;
   readonly assets: Assets;
+  /** The compiled module. Workers get it too, so it is compiled once. */
+  readonly module: WebAssembly.Module;
   /** Deal a game. Throws a `SiberiaError` that says what is wrong with an option or a component table. */
   newGame(options: NewGame): Game;
   /** Read the text of a record of one game and play it again, every line checked. Throws a `SiberiaError` with the line. */
@@ -233,7 +240,7 @@ export interface Analysis {
   readonly share: number;
 }
 
-/** Agents that think in a Web Worker with a module of their own. They are sent what a seat may know and nothing else. */
+/** Agents that think in a Web Worker with kernels of their own. They are sent what a seat may know and nothing else. */
 export interface Thinker {
   /**
    * The action that an agent of the suite takes for `player`, who is on turn. The same seed gives the action that Python
@@ -243,21 +250,6 @@ export interface Thinker {
   choose(game: Game, player: number, agent: string, seed: bigint): Promise<number>;
   /** What guided search expects of every legal action, the most visited first. */
   analyse(game: Game, player: number, simulations: number, seed: bigint): Promise<Analysis[]>;
-  /** End the worker; what is still being thought about is rejected. */
+  /** End the worker; what is still being thought about is rejected. The next question starts another worker. */
   close(): void;
-}
-
-/** The two functions that the page begins with; `index.ts` has them. */
-export interface EngineModule {
-  /** Compile the module. Throws a `SiberiaError` where WebAssembly or SIMD is missing, or module and page don't fit. */
-  openEngine(assets: Assets): Promise<Engine>;
-  /**
-   * Let agents think in `worker`, made of `worker.ts`: `new Worker(new URL("./engine/worker.ts", import.meta.url),
-   * { type: "module" })`, or Vite's `import ThinkWorker from "./engine/worker.ts?worker&inline"`.
-   */
-  openThinker(engine: Engine, worker: Worker): Thinker;
-  /** The seed of an agent's decision, as `siberia play` derives it: seat `player`, after `decisions` decisions. */
-  decisionSeed(gameSeed: bigint, player: number, decisions: number): bigint;
-  /** Likewise of a hint. */
-  hintSeed(gameSeed: bigint, decisions: number): bigint;
 }

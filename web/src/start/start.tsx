@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { GameKey, Opened } from "../engines";
 import { openGame } from "../engines";
-import { SiberiaError, type GameInfo, type Json, type Rules } from "../engine/types";
+import { messageOf, type GameInfo, type Json, type Rules } from "../engine/types";
 import { LOOKS } from "../looks";
 import { MACHINE, OPENING, hasBridge } from "../play/bridge";
 import { forget, kept, type Save, type SeatPlan, type Setup } from "../play/saves";
@@ -74,7 +74,7 @@ export function Start({ onStart, onResume, onFile, onLearn }: Props) {
     setOpened(null);
     openGame(plan.game).then(
       (ready) => current && setOpened(ready),
-      (error: unknown) => current && setProblem(told(error)),
+      (error: unknown) => current && setProblem(messageOf(error)),
     );
     return () => {
       current = false;
@@ -104,7 +104,7 @@ export function Start({ onStart, onResume, onFile, onLearn }: Props) {
       setProblem(
         error instanceof SyntaxError
           ? `${file.name} is no component file: it is not JSON.`
-          : `${file.name}: ${told(error)}`,
+          : `${file.name}: ${messageOf(error)}`,
       );
     }
   };
@@ -129,7 +129,7 @@ export function Start({ onStart, onResume, onFile, onLearn }: Props) {
       });
       onStart(setup);
     } catch (error) {
-      setProblem(told(error));
+      setProblem(messageOf(error));
     }
   };
   return (
@@ -418,11 +418,6 @@ function isSeed(text: string): boolean {
 
 function randomSeed(): string {
   return String(crypto.getRandomValues(new BigUint64Array(1))[0]);
-}
-
-export function told(error: unknown): string {
-  if (error instanceof SiberiaError) return error.message;
-  return error instanceof Error ? error.message : String(error);
 }
 
 function GameMark({ game }: { game: GameKey }) {
