@@ -11,6 +11,7 @@ import json
 import re
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ from siberia_env.records import play_and_record, write_records
 from siberia_env.view import View
 from siberia_experiments.cli import main
 from siberia_experiments.web import files, server
-from siberia_experiments.web.bridge import answer
+from siberia_experiments.web.bridge import Bridge
 from siberia_experiments.web.built import CHECKOUT, digests, written_digests
 from siberia_experiments.web.one_file import write_replay_pages
 from siberia_experiments.web.plan import game_plan, plays_in_browser
@@ -194,11 +195,11 @@ def test_an_agent_of_the_machine_is_asked_as_everywhere() -> None:
     position = new_position("card", 3, seed=1)
     agent = make_agent("search:20")
     agent.start(position.variant, 5)
-    assert answer(question("search:20", position)) == agent.act(position.view())
+    assert Bridge().answer(question("search:20", position)) == agent.act(position.view())
 
 
 class Rogue(Agent):
-    """An agent of somebody's own, which raises, or chooses what is not legal."""
+    """An agent of somebody's own, which never answers, raises, or chooses what is not legal."""
 
     name = "rogue"
 
@@ -206,9 +207,27 @@ class Rogue(Agent):
         self.argument = argument
 
     def act(self, view: View) -> int:
+        while self.argument == "hang":
+            time.sleep(1)
         if self.argument:
             raise RuntimeError(self.argument)
         return 45
+
+
+@pytest.fixture
+def bridge() -> Iterator[Bridge]:
+    made = Bridge()
+    yield made
+    made.close()
+
+
+def test_an_agent_that_never_answers_is_ended_and_blocks_nobody(bridge: Bridge) -> None:
+    """The next question gets an answer, and the agent can be asked again."""
+    bridge.move_seconds = 0.5
+    for _ in range(2):
+        with pytest.raises(SiberiaError, match=r"Rogue:hang has failed: took longer than 0\.5 s for a move"):
+            bridge.answer(question("tests.test_web_page:Rogue:hang"))
+        assert bridge.answer(question("greedy")) in question("greedy")["legal"]
 
 
 @pytest.mark.parametrize(
@@ -228,9 +247,9 @@ class Rogue(Agent):
         ({"more": 1}, "expected an object with the keys"),
     ],
 )
-def test_a_question_that_can_not_be_answered_is_refused(changed: dict[str, Any], message: str) -> None:
+def test_a_question_that_can_not_be_answered_is_refused(bridge: Bridge, changed: dict[str, Any], message: str) -> None:
     with pytest.raises(SiberiaError, match=message):
-        answer(question("greedy", **changed))
+        bridge.answer(question("greedy", **changed))
 
 
 # ---------------------------------------------------------------- a record as one file

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from siberia_env.errors import ConfigurationError, SiberiaError
-from siberia_experiments.web.bridge import answer
+from siberia_experiments.web.bridge import Bridge
 from siberia_experiments.web.files import KINDS, PAGE, page_files
 
 HOST = "127.0.0.1"
@@ -47,6 +47,7 @@ class PageServer(ThreadingHTTPServer):
     Attributes:
         token: the word that the bridge asks for.
         files: what is served, by name.
+        bridge: asks the agents of this machine.
     """
 
     daemon_threads = True
@@ -60,6 +61,7 @@ class PageServer(ThreadingHTTPServer):
         """
         self.files = page_files()
         self.token = secrets.token_urlsafe(24)
+        self.bridge = Bridge()
         self.room = BoundedSemaphore(MOST_AT_ONCE)
         try:
             super().__init__((HOST, port), _Handler)
@@ -75,6 +77,11 @@ class PageServer(ThreadingHTTPServer):
         """The address to open: with the word for the bridge, and what is to be played."""
         text = base64.urlsafe_b64encode(json.dumps(plan, separators=(",", ":")).encode()).decode().rstrip("=")
         return f"{self.origin}/#token={self.token}&plan={text}"
+
+    def server_close(self) -> None:
+        """Stop listening, and end the agents of this machine."""
+        super().server_close()
+        self.bridge.close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: a browser that closes a connection is no news."""
@@ -135,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             told: dict[str, Any]
             try:
-                told, status = {"action": answer(_read_json(question))}, HTTPStatus.OK
+                told, status = {"action": self.server.bridge.answer(_read_json(question))}, HTTPStatus.OK
             except (SiberiaError, ImportError) as error:
                 told, status = {"error": str(error)}, HTTPStatus.BAD_REQUEST
             self._send(status, KINDS[".json"], json.dumps(told).encode())
