@@ -214,6 +214,32 @@ def test_an_agent_of_the_machine_plays_through_the_bridge(
     assert texts[0] == texts[1]
 
 
+def test_an_agent_of_the_machine_that_never_answers_is_told_of(
+    served: PageServer, visit: Callable[..., Visit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The game is kept, and the page offers to try again."""
+    monkeypatch.setattr(served.bridge, "move_seconds", 0.5)
+    plan = plan_of("card", ["greedy", "person"])
+    plan["setup"]["seats"][0]["agent"] = "machine:tests.test_web_page:Rogue:hang"
+    begun = visit()
+    begun.page.goto(served.address(plan))
+    begun.page.wait_for_selector(".problem")
+    said = begun.page.inner_text(".problem")
+    assert "Rogue:hang has failed: took longer than 0.5 s for a move. The game is kept." in said
+    assert "Try again" in said
+    begun.errors[:] = [error for error in begun.errors if "400" not in error]  # Chromium's note of a refused question
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_nobodys_view_is_shown_while_an_agent_begins(
+    game: str, served: PageServer, visit: Callable[..., Visit]
+) -> None:
+    begun = visit()
+    begun.page.goto(served.address(plan_of(game, ["random", "person", "person"], seed=1)))
+    begun.page.wait_for_selector(".curtain")
+    assert begun.page.locator("svg.part").count() == 0
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_people_share_the_device_behind_a_curtain(game: str, served: PageServer, visit: Callable[..., Visit]) -> None:
     plan = plan_of(game, ["person", "person", "greedy"])
@@ -286,6 +312,28 @@ def test_undo_owns_up_to_what_it_has_seen(served: PageServer, visit: Callable[..
     wait_until(page, "() => !document.querySelector('.log').textContent.includes('reveal')")
     play_out(begun)
     assert "took back one decision with knowledge of what followed" in page.inner_text(".sheet")
+
+
+def test_undo_passes_decisions_that_were_none(served: PageServer, visit: Callable[..., Visit]) -> None:
+    """Where the only legal action was taken by itself, undo takes the choice before it back."""
+    begun = visit()
+    page = begun.page
+    page.goto(served.address(plan_of("card", ["person", "greedy"], rules={})))
+    taken = "() => [...document.querySelectorAll('.log .own')].filter((line) => /^you: /.test(line.textContent)).length"
+    for _ in range(60):
+        page.wait_for_selector("button.move")
+        before = page.evaluate(taken)
+        page.locator("button.move").last.click()
+        page.wait_for_selector("button.move")
+        if page.evaluate(taken) > before + 1:
+            break
+    else:
+        raise AssertionError("no decision was forced")
+    page.keyboard.press("u")
+    wait_until(page, f"() => document.querySelector('.dialog') || ({taken})() === {before}")
+    if page.locator(".dialog").count():
+        page.get_by_text("Take it back").click()
+    wait_until(page, f"() => ({taken})() === {before}")
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -371,6 +419,33 @@ def test_a_record_is_stepped_through_and_analysed_from_one_file(
     page.wait_for_selector(".sheet")
     assert page.inner_text(".slider span:last-child").split()[0] == str(total)
     assert [url for url in begun.asked if not url.startswith(("blob:", "data:"))] == [out.as_uri()]
+
+
+def test_a_record_that_is_dropped_replaces_the_one_that_is_shown(
+    served: PageServer, visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    begun = visit()
+    page = begun.page
+    page.goto(served.origin)
+    page.wait_for_selector("button.primary:not(:disabled)")
+    for game in GAMES:
+        text = recorded(tmp_path / f"{game}.jsonl", game).read_text(encoding="utf-8")
+        page.evaluate(
+            """(text) => {
+              const dataTransfer = new DataTransfer();
+              dataTransfer.items.add(new File([text], "game.jsonl"));
+              document.dispatchEvent(new DragEvent("drop", { dataTransfer }));
+            }""",
+            text,
+        )
+        decisions = sum('"action":' in line for line in text.splitlines())
+        wait_until(
+            page,
+            "(end) => document.querySelector('.slider span:last-child')?.textContent === end",
+            f"0 of {decisions}",
+        )
+        page.get_by_label("To the end").click()
+        page.wait_for_selector(".sheet")
 
 
 def test_the_page_shows_and_tells_what_python_does(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from siberia_experiments import match
 from siberia_experiments.play import session
 from siberia_experiments.web.entries import LENGTHS, entries_of
 
-#: The form of a description; the page reads only its own (web/src/engine/module.ts).
+#: The form of a description; the page reads only its own (web/src/engine/kernels.ts).
 WEB_FORMAT = "siberia-web/1"
 
 ROOMS: Mapping[str, tuple[ModuleType, ...]] = {

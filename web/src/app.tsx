@@ -176,7 +176,9 @@ export function App() {
           onLearn={() => show({ kind: "learn", game: screen.session.look.key, back: screen })}
         />
       )}
-      {screen.kind === "replay" && <ReplayScreen record={screen.record} onLeave={RECORD === null ? home : null} />}
+      {screen.kind === "replay" && (
+        <ReplayScreen key={screen.record.id} record={screen.record} onLeave={RECORD === null ? home : null} />
+      )}
       {screen.kind === "learn" && <Learn game={screen.game} onBack={() => show(screen.back)} />}
     </>
   );

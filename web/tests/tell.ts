@@ -5,11 +5,8 @@
  * each seat and an onlooker see, and for each decision what it brought and what each seat is told.
  */
 import { readFileSync } from "node:fs";
-import { source as boardSource } from "../src/board/look";
-import { shown as boardShown } from "../src/board/shown";
-import { source as cardSource } from "../src/card/look";
-import { shown as cardShown } from "../src/card/shown";
-import { snapshot } from "../src/common/snapshot";
+import { takeStep } from "../src/common/step";
+import { seatName } from "../src/common/text";
 import { openEngine } from "../src/engine/index";
 import type { GameInfo } from "../src/engine/types";
 import { LOOKS } from "../src/looks";
@@ -30,14 +27,10 @@ for (const text of asked.records) {
   const viewers = [null, ...Array.from({ length: replayed.players }, (_, seat) => seat)];
   const positions = Array.from({ length: replayed.decisions.length + 1 }, (_, index) => replayed.at(index));
   told.push({
-    shown: positions.map((position) =>
-      viewers.map((viewer) =>
-        game === "card" ? cardShown(cardSource(position), viewer) : boardShown(boardSource(position), viewer),
-      ),
-    ),
+    shown: positions.map((position) => viewers.map((viewer) => look.shown(position, viewer, seatName))),
     decisions: replayed.decisions.map(({ action, name, events }, index) => ({
       name,
-      remark: look.remark({ before: snapshot(positions[index]), game: positions[index + 1], action, name, events }),
+      remark: look.remark(takeStep(replayed.at(index), action)),
       described: events.flatMap((line) => look.describe(line)),
       told: viewers.slice(1).map((seat) => events.flatMap((line) => look.toldTo(seat as number, line))),
     })),

@@ -1,4 +1,5 @@
 /** What the things of the board game's table are, in a sentence or two each. */
+import { capitalised } from "../common/text";
 import { PANEL_ACTIONS, RESOURCES } from "./names";
 
 const ACTION_MEANING: Record<string, string> = {
@@ -38,22 +39,17 @@ const THINGS: Record<string, string> = {
 };
 
 export function about(key: string): string | null {
-  const [what, rest] = splitOnce(key);
-  if (what === "counter" && rest) {
-    return rest === "manager"
-      ? "A manager counter. It goes onto a space of the manager or to research."
-      : `A counter with ${rest.replace("/", " and the ")}. It covers a space of the one or the other, or goes to research for ${rest.split("/")[0]}.`;
+  const counter = key.match(/^counter (.+)/)?.[1];
+  if (counter === "manager") return "A manager counter. It goes onto a space of the manager or to research.";
+  if (counter) {
+    const [resource, person] = counter.split("/");
+    return `A counter with ${resource} and the ${person}. It covers a space of the one or the other, or goes to research for ${resource}.`;
   }
-  if (key.startsWith("tile of "))
-    return `An investment tile of ${key.slice(8)}: it covers a space of that action for the rest of the game.`;
+  const tile = key.match(/^tile of (.+)/)?.[1];
+  if (tile) return `An investment tile of ${tile}: it covers a space of that action for the rest of the game.`;
   if (RESOURCES.includes(key)) {
-    return `${key.charAt(0).toUpperCase() + key.slice(1)}, one of the five resources. Its action takes a cube of it from every area where you have a worker, and sells them all at your best price.`;
+    return `${capitalised(key)}, one of the five resources. Its action takes a cube of it from every area where you have a worker, and sells them all at your best price.`;
   }
   if (PANEL_ACTIONS.includes(key)) return ACTION_MEANING[key];
   return THINGS[key] ?? null;
-}
-
-function splitOnce(key: string): [string, string] {
-  const at = key.indexOf(" ");
-  return at < 0 ? [key, ""] : [key.slice(0, at), key.slice(at + 1)];
 }

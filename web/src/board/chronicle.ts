@@ -2,9 +2,10 @@
 import { one, range } from "../common/fields";
 import type { Step } from "../common/look";
 import { counted } from "../common/text";
-import type { Line } from "../engine/types";
+import type { Game, Line } from "../engine/types";
 import {
   ACTIONS,
+  FIRST_EXCHANGE,
   GAS,
   INVESTOR,
   KINDS,
@@ -14,6 +15,7 @@ import {
   PLANS,
   RESOURCES,
   WORKER,
+  componentsOf,
   personAction,
   resourceAction,
 } from "./names";
@@ -53,11 +55,11 @@ function effect({ before, game }: Step, action: number): string[] {
   if (action >= GAS) {
     const name = PANEL_ACTIONS[action];
     const price = before["best_price"][player][action - GAS];
-    const sold = areaNames(game.components["areas"], before["lying"][action - GAS] & ~after["lying"][action - GAS]);
+    const sold = areaNames(game, before["lying"][action - GAS] & ~after["lying"][action - GAS]);
     if (!sold.length) {
       return [price === 0 ? `nothing: no price is open for ${name}` : `nothing: no worker where ${name} lies`];
     }
-    const exhausted = areaNames(game.components["areas"], one(before, "open") & ~one(after, "open"));
+    const exhausted = areaNames(game, one(before, "open") & ~one(after, "open"));
     return [
       `${sold.length} ${name} from ${sold.join(", ")}, sold at $${price * 1000}`,
       ...(exhausted.length ? [`exhausted: ${exhausted.join(", ")}`] : []),
@@ -71,8 +73,8 @@ function effect({ before, game }: Step, action: number): string[] {
 }
 
 /** The names of a set of areas (bit a for area a). */
-export function areaNames(areas: unknown, set: number): string[] {
-  return Object.keys(areas as object).filter((_, number) => (set >> number) & 1);
+export function areaNames(game: Game, set: number): string[] {
+  return Object.keys(componentsOf(game).areas).filter((_, number) => (set >> number) & 1);
 }
 
 /** How many research counters were resolved without placing a cube (B15). */
@@ -115,7 +117,7 @@ export function describe(line: Line): string[] {
         `reserve: ${reserve.map(([resource, count]) => `${count} ${resource}`).join(", ")}`,
         `investment tiles: ${(line["tiles"] as string[]).join(", ")}`,
       ];
-      if (line["sides"]) told.push(`exchanges: ${["Frankfurt", ...(line["sides"] as string[])].join(", ")}`);
+      if (line["sides"]) told.push(`exchanges: ${[FIRST_EXCHANGE, ...(line["sides"] as string[])].join(", ")}`);
       return told;
     }
     default:

@@ -1,7 +1,8 @@
 /** The board game as the page shows it: see `GameLook`. */
 import { all, one, range } from "../common/fields";
-import type { Flight, GameLook, Source, Step, TableProps } from "../common/look";
-import { snapshot } from "../common/snapshot";
+import type { Flight, GameLook, Source, Step } from "../common/look";
+import { takeStep } from "../common/step";
+import { counted } from "../common/text";
 import type { Game } from "../engine/types";
 import { about } from "./about";
 import { areaNames, describe, remark, toldTo } from "./chronicle";
@@ -20,18 +21,19 @@ import {
   RESOURCES,
   START,
   TITLE,
+  componentsOf,
   personAction,
   resourceAction,
-  type BoardComponents,
 } from "./names";
-import { shown, type BoardSource } from "./shown";
+import { shown, type BoardTable } from "./shown";
 import { Table } from "./table";
 
-export const BOARD: GameLook = {
+export const BOARD: GameLook<BoardTable> = {
   key: "board",
   title: TITLE,
-  Table: BoardTable,
-  turn: (game, viewer, names) => shown(source(game), viewer, names).turn,
+  earned: "money",
+  Table,
+  shown,
   prompt,
   spots,
   pieces,
@@ -44,17 +46,6 @@ export const BOARD: GameLook = {
   about,
 };
 
-/** The game as `shown` reads it. */
-export function source(game: Game): BoardSource {
-  const { state, ruleset, players } = game;
-  const components = game.components as unknown as BoardComponents;
-  return { state, ruleset, players, components, actionName: (action) => game.actionName(action) };
-}
-
-function BoardTable({ game, viewer, names, notes, narrow }: TableProps) {
-  return <Table table={shown(source(game), viewer, names)} narrow={narrow} notes={notes} />;
-}
-
 // ---------------------------------------------------------------- what the person is asked
 
 function prompt(game: Game): string {
@@ -62,10 +53,10 @@ function prompt(game: Game): string {
   const phase = one(state, "phase");
   const player = one(state, "player");
   const steps = one(state, "steps_left");
-  const toGo = `${steps} step${steps === 1 ? "" : "s"} left`;
+  const toGo = `${counted(steps, "step")} left`;
   switch (phase) {
     case PHASES.CHOOSE_SIDE: {
-      const [first, second] = (game.components["exchange_tiles"] as string[][])[one(state, "sides_chosen")];
+      const [first, second] = componentsOf(game).exchange_tiles[one(state, "sides_chosen")];
       return `Which side of this exchange tile is in play: ${first} or ${second}?`;
     }
     case PHASES.PLACE: {
@@ -101,16 +92,15 @@ function prompt(game: Game): string {
   }
 }
 
-/** The places of the table that an action's name speaks of: the pawn's place `place`, counted from PAWN_RESERVE. */
-function pawnSpot(game: Game, place: number): string {
-  const player = one(game.state, "player");
+/** Where a pawn of `player` stands: `place` is counted from `PAWN_RESERVE`, as in the actions. */
+function pawnSpot(game: Game, player: number, place: number): string {
   if (place === 0) return `reserve of ${player}`;
   if (place <= NUM_EXCHANGES) return `exchange ${place - 1}`;
   return areaSpot(game, place - 1 - NUM_EXCHANGES);
 }
 
 function areaSpot(game: Game, area: number): string {
-  return `area ${Object.keys(game.components["areas"] as object)[area] ?? START}`;
+  return `area ${Object.keys(componentsOf(game).areas)[area] ?? START}`;
 }
 
 function spots(game: Game, action: number): string[] {
@@ -130,7 +120,7 @@ function spots(game: Game, action: number): string[] {
   if (action < ACTIONS.WILDCARD_NONE) return [panel(1 + action - ACTIONS.WILDCARD)];
   if (action < ACTIONS.TO) return [areaSpot(game, action - ACTIONS.FROM)];
   if (action < ACTIONS.STOP) return [areaSpot(game, action - ACTIONS.TO)];
-  if (action < ACTIONS.EXCHANGE) return [pawnSpot(game, action - ACTIONS.PAWN_RESERVE)];
+  if (action < ACTIONS.EXCHANGE) return [pawnSpot(game, player, action - ACTIONS.PAWN_RESERVE)];
   if (action < ACTIONS.CARD) return [`exchange ${action - ACTIONS.EXCHANGE}`];
   if (action < ACTIONS.TILE) return [`card ${RESOURCES[action - ACTIONS.CARD]}`];
   if (action < ACTIONS.DISCARD_COUNTER) {
@@ -207,7 +197,7 @@ function flights(step: Step, viewer: number | null): Flight[] {
     }
     if (on >= GAS) {
       const sold = before["lying"][on - GAS] & ~game.state["lying"][on - GAS];
-      for (const area of areaNames(game.components["areas"], sold)) {
+      for (const area of areaNames(game, sold)) {
         found.push({
           art: { kind: "piece", name: PANEL_ACTIONS[on] },
           from: [`area ${area}`],
@@ -235,19 +225,19 @@ function flights(step: Step, viewer: number | null): Flight[] {
   if (phase === PHASES.MOVE_TO) {
     found.push({
       art: pawn,
-      from: [originSpot(game, before["origin"], player)],
+      from: [pawnSpot(game, player, before["origin"])],
       to: [areaSpot(game, action - ACTIONS.TO)],
     });
   }
   if (phase === PHASES.CHOOSE_EXCHANGE) {
     found.push({
       art: pawn,
-      from: [originSpot(game, before["origin"], player)],
+      from: [pawnSpot(game, player, before["origin"])],
       to: [`exchange ${action - ACTIONS.EXCHANGE}`],
     });
   }
   if (phase === PHASES.RECALL_PAWN) {
-    found.push({ art: pawn, from: [originSpot(game, action - ACTIONS.PAWN_RESERVE, player)], to: [`area ${START}`] });
+    found.push({ art: pawn, from: [pawnSpot(game, player, action - ACTIONS.PAWN_RESERVE)], to: [`area ${START}`] });
   }
   if (phase === PHASES.TAKE_TILE) {
     const name = PANEL_ACTIONS[action - ACTIONS.TILE];
@@ -264,30 +254,19 @@ function flights(step: Step, viewer: number | null): Flight[] {
   return found;
 }
 
-function originSpot(game: Game, place: number, player: number): string {
-  return place === 0 ? `reserve of ${player}` : pawnSpot(game, place);
-}
-
 // ---------------------------------------------------------------- where the money came from
 
 /** What everybody has been paid for each resource, found by playing the game again. */
 function sources(game: Game): Source[] {
   const again = game.rewound(0);
   const paid = RESOURCES.map(() => range(game.players).map(() => 0));
-  const sold = RESOURCES.map(() => 0);
   for (const line of game.lines) {
     if (typeof line["action"] !== "string") continue;
     const action = again.actionNumber(line["action"]);
     const resource = action - ACTIONS.ACT - GAS;
-    const before = snapshot(again);
-    again.apply(action);
+    const { before, player } = takeStep(again, action);
     if (one(before, "phase") !== PHASES.TURN || resource < 0 || action >= ACTIONS.RESOURCE) continue;
-    const player = one(before, "player");
     paid[resource][player] += again.state["money"][player] - before["money"][player];
-    sold[resource] += areaNames(
-      game.components["areas"],
-      before["lying"][resource] & ~again.state["lying"][resource],
-    ).length;
   }
   return RESOURCES.map((resource, index) => ({
     label: `${resource} sold`,

@@ -1,5 +1,6 @@
 /** The board game's names and numbers, as Python has written them (`siberia_experiments/web/words.py`). */
 import words from "../data/board.json";
+import type { Game } from "../engine/types";
 
 export const TITLE = words.title;
 export const RESOURCES = words.resources;
@@ -53,7 +54,12 @@ export interface BoardComponents {
   areas: Record<string, string[]>;
 }
 
-export const BOX = words.components as unknown as BoardComponents;
+const BOX = words.components as unknown as BoardComponents;
+
+/** The component tables of a board game. */
+export function componentsOf(game: Game): BoardComponents {
+  return game.components as unknown as BoardComponents;
+}
 
 /** Whether the areas are those of the drawn map; their order doesn't matter. */
 export function isDrawn(components: BoardComponents): boolean {

@@ -4,8 +4,9 @@
  * Everything that is drawn comes from here, so hidden counters can't get into a picture. A test compares this with Python.
  */
 import { all, cell, one, range, row } from "../common/fields";
+import type { Shown } from "../common/look";
 import { counted, dollars, gameOver, seatName, seenBy, type Names } from "../common/text";
-import type { Fields } from "../engine/types";
+import type { Fields, Game } from "../engine/types";
 import {
   ACTIONS,
   COUNTERS_DRAWN,
@@ -26,10 +27,10 @@ import {
   TITLE,
   VLADIVOSTOK,
   allExchanges,
+  componentsOf,
   isDrawn,
   personAction,
   resourceAction,
-  type BoardComponents,
 } from "./names";
 
 export interface Area {
@@ -64,7 +65,7 @@ export interface BoardPlayer {
   new: number[];
 }
 
-export interface BoardTable {
+export interface BoardTable extends Shown {
   title: string;
   seen_by: string;
   drawn_map: boolean;
@@ -81,21 +82,12 @@ export interface BoardTable {
   exhausted: [number, number];
   empty_reserves: [number, number];
   end: string;
-  turn: string;
-}
-
-/** What the game's records are read from: the state, the ruleset, how many play, and the tables of the box. */
-export interface BoardSource {
-  state: Fields;
-  ruleset: Fields;
-  players: number;
-  components: BoardComponents;
-  actionName: (action: number) => string;
 }
 
 /** What the seat `viewer` sees; null sees everything. */
-export function shown(source: BoardSource, viewer: number | null, names: Names = seatName): BoardTable {
-  const { state, ruleset, players, components } = source;
+export function shown(game: Game, viewer: number | null, names: Names = seatName): BoardTable {
+  const { state, ruleset, players } = game;
+  const components = componentsOf(game);
   const seats = range(players);
   const pawnsAt = (field: string, place: number) => seats.map((player) => cell(state, field, player, place));
   const lying = all(state, "lying");
@@ -114,7 +106,7 @@ export function shown(source: BoardSource, viewer: number | null, names: Names =
     })),
     start: { name: START, workers: pawnsAt("workers", VLADIVOSTOK), arrows: [...components.arrows] },
     exchanges: range(NUM_EXCHANGES).map((exchange) => ({
-      sides: exchangeSides(source, exchange),
+      sides: exchangeSides(game, exchange),
       salesmen: pawnsAt("salesmen", exchange),
     })),
     reserve: Array.from(all(state, "reserve")),
@@ -142,7 +134,7 @@ export function shown(source: BoardSource, viewer: number | null, names: Names =
     exhausted: [one(state, "exhausted"), one(ruleset, "areas_to_end")],
     empty_reserves: [emptyReserves(state), EMPTY_RESERVES_TO_END],
     end: end(state, ruleset),
-    turn: turn(source, viewer, names),
+    turn: turn(game, viewer, names),
   };
 }
 
@@ -151,8 +143,9 @@ function isExhausted(state: Fields, area: number): boolean {
   return one(state, "phase") !== PHASES.SETUP && !((one(state, "open") >> area) & 1);
 }
 
-function exchangeSides({ state, ruleset, components }: BoardSource, exchange: number): Exchange["sides"] {
-  const names = allExchanges(components);
+function exchangeSides(game: Game, exchange: number): Exchange["sides"] {
+  const { state, ruleset } = game;
+  const names = allExchanges(componentsOf(game));
   const first = exchange === 0 ? 0 : 1 + TILE_SIDES * (exchange - 1);
   const rows =
     exchange === 0
@@ -195,7 +188,7 @@ function showsNewCounters(state: Fields, player: number, viewer: number | null):
 }
 
 /** B12: the kinds of the new counters that go to `where`, or, with NOT_PLACED, are not placed yet. */
-export function newCounters(state: Fields, player: number, where: number): number[] {
+function newCounters(state: Fields, player: number, where: number): number[] {
   const plan = row(state, "plan", player);
   return row(state, "drawn", player).filter((_, index) => plan[index] === where);
 }
@@ -247,15 +240,15 @@ function end(state: Fields, ruleset: Fields): string {
   return last && phase !== PHASES.SETUP && phase !== PHASES.OVER ? `${told} This is the last round.` : told;
 }
 
-function turn(source: BoardSource, viewer: number | null, names: Names): string {
-  const { state, ruleset, players } = source;
+function turn(game: Game, viewer: number | null, names: Names): string {
+  const { state, ruleset, players } = game;
   const rounds = one(state, "rounds");
   if (one(state, "phase") === PHASES.OVER) {
     const scores = range(players).map((player) => all(state, "money")[player]);
     return gameOver(rounds, "round", scores, Boolean(one(state, "hit_limit")), names);
   }
   const round = `Round ${rounds + 1} of at most ${one(ruleset, "max_rounds")}`;
-  return `${round}: ${names(one(state, "player"))} ${decision(source, viewer)}.`;
+  return `${round}: ${names(one(state, "player"))} ${decision(game, viewer)}.`;
 }
 
 const DECISIONS = new Map([
@@ -267,14 +260,14 @@ const DECISIONS = new Map([
   [PHASES.TAKE_TILE, "takes an investment tile"],
 ]);
 
-function decision(source: BoardSource, viewer: number | null): string {
-  const { state, components } = source;
+function decision(game: Game, viewer: number | null): string {
+  const { state } = game;
   const phase = one(state, "phase");
   const player = one(state, "player");
   const steps = () => `${counted(one(state, "steps_left"), "step")} left`;
   switch (phase) {
     case PHASES.CHOOSE_SIDE: {
-      const sides = components.exchange_tiles[one(state, "sides_chosen")];
+      const sides = componentsOf(game).exchange_tiles[one(state, "sides_chosen")];
       return `chooses a side, ${sides[0]} or ${sides[1]}`;
     }
     case PHASES.PLACE: {
@@ -288,9 +281,9 @@ function decision(source: BoardSource, viewer: number | null): string {
     case PHASES.MOVE_FROM:
       return `chooses the next worker to move, ${steps()}`;
     case PHASES.MOVE_TO:
-      return `moves a worker out of ${pawnPlace(source)}, ${steps()}`;
+      return `moves a worker out of ${pawnPlace(game)}, ${steps()}`;
     case PHASES.CHOOSE_EXCHANGE:
-      return `sends the pawn from ${pawnPlace(source)} to an exchange`;
+      return `sends the pawn from ${pawnPlace(game)} to an exchange`;
     case PHASES.DISCARD:
       return `returns counters to the bag, ${all(state, "counters")[player] - PANEL_LIMIT} to go`;
     default:
@@ -299,7 +292,7 @@ function decision(source: BoardSource, viewer: number | null): string {
 }
 
 /** Where the chosen pawn stands: the reserve, an exchange or an area. */
-function pawnPlace({ state, actionName }: BoardSource): string {
-  const place = actionName(ACTIONS.PAWN_RESERVE + one(state, "origin")).replace(/^pawn /, "");
+function pawnPlace(game: Game): string {
+  const place = game.actionName(ACTIONS.PAWN_RESERVE + one(game.state, "origin")).replace(/^pawn /, "");
   return place === "reserve" ? "the reserve" : place;
 }

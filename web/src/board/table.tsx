@@ -1,22 +1,17 @@
 /** The board game's table: where things stand is taken from the suite's pictures (`siberia_env/board/layout.json`). */
 import layout from "../../../siberia_env/board/layout.json";
 import { range } from "../common/fields";
+import type { TableProps } from "../common/look";
 import { counted, dollars } from "../common/text";
 import { Caption, Counter, Pawn, Piece, Seat, Text } from "../look/pieces";
+import { Players, type PanelProps } from "../look/players";
 import { Spot } from "../look/spot";
 import { Pawns, SiberiaMap } from "./map";
 import { KINDS, PANEL_ACTIONS, PERSONS, RESOURCES, SPACES } from "./names";
 import type { BoardPlayer, BoardTable, Exchange, OnAction } from "./shown";
 
-interface Props {
-  table: BoardTable;
-  narrow: boolean;
-  /** Who plays the seats: an agent's name, or nothing. */
-  notes: readonly string[];
-}
-
 /** The whole table, in parts that stand as one picture in a wide window and below each other in a narrow one. */
-export function Table({ table, narrow, notes }: Props) {
+export function Table({ table, narrow, notes }: TableProps<BoardTable>) {
   return (
     <div class={`table board-table ${narrow ? "narrow" : "wide"}`}>
       <div class="map-and-trade">
@@ -25,17 +20,7 @@ export function Table({ table, narrow, notes }: Props) {
         </div>
         <Trade table={table} />
       </div>
-      <div class="players" style={{ "--players": narrow ? 1 : table.players.length }}>
-        {table.players.map((player, seat) => (
-          <Player
-            key={seat}
-            seat={seat}
-            players={narrow ? 3 : table.players.length}
-            player={player}
-            note={notes[seat] ?? ""}
-          />
-        ))}
-      </div>
+      <Players players={table.players} notes={notes} narrow={narrow} Panel={Player} />
       <div class="supplies">
         <Tiles table={table} />
         <Bag bag={table.bag} />
@@ -149,7 +134,7 @@ function ExchangeRow({
   const { tile, width } = trade;
   const open = exchange.sides.length > 1;
   const salesmen = exchange.salesmen.flatMap((count, player) =>
-    count ? [`${counted(count, "salesman").replace("salesmans", "salesmen")} of ${table.players[player].name}`] : [],
+    count ? [`${counted(count, "salesman")} of ${table.players[player].name}`] : [],
   );
   const label = [exchange.sides.map((side) => side.name).join(" or "), ...salesmen].join("; ");
   return (
@@ -218,7 +203,7 @@ function Prices({ prices, y }: { prices: number[]; y: number }) {
 
 // ---------------------------------------------------------------- panels
 
-function Player({ seat, players, player, note }: { seat: number; players: number; player: BoardPlayer; note: string }) {
+function Player({ seat, players, player, note }: PanelProps<BoardPlayer>) {
   const { width, gap, height, header, facts, round, actions, research, new: fresh, label } = layout.players;
   const wide = (width - (players - 1) * gap) / players;
   const held = `${counted(player.pawns, "pawn")} in reserve, ${counted(player.counters, "counter")} on the panel`;

@@ -1,5 +1,5 @@
 /** What the things of the card game's table are, in a sentence or two each. */
-import { dollars } from "../common/text";
+import { capitalised, dollars, plural } from "../common/text";
 import type { Game } from "../engine/types";
 import { RESOURCES, SYMBOLS } from "./names";
 
@@ -25,7 +25,7 @@ export function about(key: string, game: Game | null): string | null {
     const worth = value === undefined ? "more" : dollars(value);
     return RESOURCES.includes(symbol)
       ? `The salesman of ${symbol}. With him, each ${symbol} card of yours counts ${worth} at the end, if that is more than its own value.`
-      : `The salesman of ${symbol === "salesman" ? "salesmen" : `${symbol}s`}. With him, each of your ${symbol === "salesman" ? "salesmen" : `${symbol}s`} counts ${worth} at the end instead of $1000.`;
+      : `The salesman of ${plural(symbol)}. With him, each of your ${plural(symbol)} counts ${worth} at the end instead of $1000.`;
   }
   if (person === "investor" && symbol) {
     return `The investor of ${symbol}. With him, one card that shows ${symbol} pays for mining it, or two cards that don't.`;
@@ -34,8 +34,4 @@ export function about(key: string, game: Game | null): string | null {
     return `${capitalised(key)}, one of the five resources. A card of the row counts its value at the end for whoever has mined it. An action card that shows ${key} helps to pay for mining it.`;
   }
   return THINGS[key] ?? null;
-}
-
-function capitalised(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -1,7 +1,7 @@
 /** The card game as the page shows it: see `GameLook`. */
 import { all, one, range } from "../common/fields";
-import type { Flight, GameLook, Source, Step, TableProps } from "../common/look";
-import { dollars, seatName } from "../common/text";
+import type { Flight, GameLook, Source, Step } from "../common/look";
+import { dollars, plural } from "../common/text";
 import type { Game } from "../engine/types";
 import { about } from "./about";
 import { describe, remark, takenSlots, toldTo } from "./chronicle";
@@ -10,6 +10,7 @@ import {
   ACTION_NAMES,
   CARD_ACTIONS,
   EMPTY,
+  HAND_LIMIT,
   KINDS,
   NOTHING,
   PAYMENTS,
@@ -22,14 +23,15 @@ import {
   TITLE,
   symbolOf,
 } from "./names";
-import { shown, type CardSource } from "./shown";
+import { shown, type CardTable } from "./shown";
 import { Table } from "./table";
 
-export const CARD: GameLook = {
+export const CARD: GameLook<CardTable> = {
   key: "card",
   title: TITLE,
-  Table: CardTable,
-  turn: (game, viewer, names) => shown(source(game), viewer, names).turn,
+  earned: "score",
+  Table,
+  shown,
   prompt,
   spots,
   pieces,
@@ -42,26 +44,15 @@ export const CARD: GameLook = {
   about,
 };
 
-/** The game as `shown` reads it. */
-export function source(game: Game): CardSource {
-  const { state, ruleset, players } = game;
-  return { state, ruleset, players, edition: String(game.rules["edition"]) };
-}
-
-function CardTable({ game, viewer, names, notes, narrow }: TableProps) {
-  return <Table table={shown(source(game), viewer, names)} narrow={narrow} notes={notes} />;
-}
-
 // ---------------------------------------------------------------- what the person is asked
 
 function prompt(game: Game): string {
   const { state } = game;
   const phase = one(state, "phase");
   if (phase === PHASES.DISCOVER) {
-    const mustReveal = one(state, "face_down") >= 3;
-    return mustReveal
-      ? "Turn up one of the face-down cards of the row."
-      : "Turn up a face-down card of the row, or keep the row as it is.";
+    return game.legalActions().includes(ACTIONS.KEEP_HIDDEN)
+      ? "Turn up a face-down card of the row, or keep the row as it is."
+      : "Turn up one of the face-down cards of the row.";
   }
   if (phase === PHASES.CHOOSE) return "Draw cards, or pay for one action: mine a resource or hire a person.";
   if (phase !== PHASES.PAYING) return "";
@@ -96,7 +87,7 @@ function spots(game: Game, action: number): string[] {
   if (action < ACTIONS.HIRE_INVESTOR) return [`supply salesman ${SYMBOLS[action - ACTIONS.HIRE_SALESMAN]}`];
   if (action < ACTIONS.PAY) return [`supply investor ${RESOURCES[action - ACTIONS.HIRE_INVESTOR]}`];
   const kind = KINDS[action - ACTIONS.PAY];
-  return range(8).map((copy) => (copy ? `hand ${kind} ${copy}` : `hand ${kind}`));
+  return range(HAND_LIMIT).map((copy) => (copy ? `hand ${kind} ${copy}` : `hand ${kind}`));
 }
 
 function pieces(_game: Game, action: number): string[] {
@@ -189,7 +180,7 @@ function hired(chosen: number, player: number): Flight {
 function sources(game: Game): Source[] {
   const { state, ruleset } = game;
   const seats = range(game.players);
-  const owns = (symbol: number) => (player: number) => all(state, "salesman_owner")[symbol] === player;
+  const owns = (player: number, symbol: number) => all(state, "salesman_owner")[symbol] === player;
   const resources = RESOURCES.flatMap((resource, index): Source[] => {
     const printed = seats.map((player) => state["captured_value"][player][index]);
     const best = seats.map((player) => state["captured_best_value"][player][index]);
@@ -198,7 +189,7 @@ function sources(game: Game): Source[] {
       {
         label: `more by the salesman of ${resource}`,
         piece: "salesman",
-        amounts: seats.map((player) => (owns(index)(player) ? best[player] - printed[player] : 0)),
+        amounts: seats.map((player) => (owns(player, index) ? best[player] - printed[player] : 0)),
       },
     ];
   });
@@ -209,18 +200,16 @@ function sources(game: Game): Source[] {
     const count = seats.map((player) => all(state, fields[index])[player]);
     return [
       {
-        label: `${person}s, ${dollars(PERSON_VALUE)} each`.replace("salesmans", "salesmen"),
+        label: `${plural(person)}, ${dollars(PERSON_VALUE)} each`,
         piece: person,
         amounts: count.map((number) => number * PERSON_VALUE),
       },
       {
-        label: `more by the salesman of ${person}s`.replace("salesmans", "salesmen"),
+        label: `more by the salesman of ${plural(person)}`,
         piece: "salesman",
-        amounts: seats.map((player) => (owns(symbol)(player) ? count[player] * Math.max(0, more) : 0)),
+        amounts: seats.map((player) => (owns(player, symbol) ? count[player] * Math.max(0, more) : 0)),
       },
     ];
   });
   return [...resources, ...persons].filter((line) => line.amounts.some((amount) => amount !== 0));
 }
-
-export const DEFAULT_NAMES = seatName;

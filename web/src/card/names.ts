@@ -9,6 +9,7 @@ export const SYMBOLS = words.symbols;
 /** The kinds of action cards, such as gas/worker. */
 export const KINDS = words.kinds;
 export const ROW_SLOTS = words.row_slots;
+export const HAND_LIMIT = words.hand_limit;
 export const PHASES = words.phases;
 export const PAYMENTS = words.payments;
 export const ACTIONS = words.actions;

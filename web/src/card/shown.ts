@@ -4,8 +4,9 @@
  * Everything that is drawn comes from here, so hidden cards can't get into a picture. A test compares this with Python.
  */
 import { all, cell, one, range, row } from "../common/fields";
+import type { Shown } from "../common/look";
 import { counted, dollars, gameOver, seatName, seenBy, type Names } from "../common/text";
-import type { Fields } from "../engine/types";
+import type { Fields, Game } from "../engine/types";
 import {
   ACTION_NAMES,
   CARD_ACTIONS,
@@ -52,7 +53,7 @@ export interface Counts {
   kinds: number[];
 }
 
-export interface CardTable {
+export interface CardTable extends Shown {
   title: string;
   seen_by: string;
   row: (Slot | null)[];
@@ -61,20 +62,11 @@ export interface CardTable {
   supply: { workers: number; salesmen: boolean[]; investors: boolean[] };
   players: CardPlayer[];
   counts: Counts[];
-  turn: string;
-}
-
-/** What the game's records are read from: the state, the ruleset, how many play, and the edition. */
-export interface CardSource {
-  state: Fields;
-  ruleset: Fields;
-  players: number;
-  edition: string;
 }
 
 /** What the seat `viewer` sees; null sees everything. */
-export function shown(source: CardSource, viewer: number | null, names: Names = seatName): CardTable {
-  const { state, ruleset, players, edition } = source;
+export function shown(game: Game, viewer: number | null, names: Names = seatName): CardTable {
+  const { state, ruleset, players, rules } = game;
   const phase = one(state, "phase");
   const onTurn = phase === PHASES.OVER ? null : one(state, "player");
   const salesmanOwner = all(state, "salesman_owner");
@@ -84,7 +76,7 @@ export function shown(source: CardSource, viewer: number | null, names: Names = 
     [INVESTOR, "investors"],
   ];
   return {
-    title: `${TITLE}, ${players} players, edition ${edition}`,
+    title: `${TITLE}, ${players} players, edition ${rules["edition"]}`,
     seen_by: seenBy(viewer, names),
     row: range(ROW_SLOTS).map((slot) => slotShown(state, ruleset, slot, viewer === null)),
     resource_stack: one(state, "resource_stack_size"),

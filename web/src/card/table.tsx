@@ -1,40 +1,24 @@
 /** The card game's table: where things stand is taken from the suite's pictures (`siberia_env/card/layout.json`). */
 import layout from "../../../siberia_env/card/layout.json";
 import { range } from "../common/fields";
+import type { TableProps } from "../common/look";
 import { counted } from "../common/text";
 import { ActionCard, Caption, CardBack, EmptyPlace, Piece, ResourceCard, Seat, Text } from "../look/pieces";
+import { Players, type PanelProps } from "../look/players";
 import { Spot } from "../look/spot";
 import { PLAYERS } from "../look/style";
 import { KINDS, PERSONS, RESOURCES, SYMBOLS } from "./names";
 import type { Captured, CardPlayer, CardTable, Counts, Slot } from "./shown";
 
-interface Props {
-  table: CardTable;
-  /** Whether there is room for a narrow window only. */
-  narrow: boolean;
-  /** Who plays the seats: an agent's name, or nothing. */
-  notes: readonly string[];
-}
-
 /** The whole table, in parts that stand as one picture in a wide window and below each other in a narrow one. */
-export function Table({ table, narrow, notes }: Props) {
+export function Table({ table, narrow, notes }: TableProps<CardTable>) {
   const own = table.players.findIndex((player) => player.you);
   return (
     <div class={`table card-table ${narrow ? "narrow" : "wide"}`}>
       <Row table={table} narrow={narrow} />
       {own >= 0 && <Hand player={table.players[own]} />}
       <Supply table={table} narrow={narrow} />
-      <div class="players" style={{ "--players": narrow ? 1 : table.players.length }}>
-        {table.players.map((player, seat) => (
-          <Player
-            key={seat}
-            seat={seat}
-            players={narrow ? 3 : table.players.length}
-            player={player}
-            note={notes[seat] ?? ""}
-          />
-        ))}
-      </div>
+      <Players players={table.players} notes={notes} narrow={narrow} Panel={Player} />
       <div class="counts">
         {table.counts.map((counts) => (
           <CountsTable key={counts.caption} counts={counts} pile={counts === table.counts[0]} />
@@ -226,7 +210,7 @@ function Supply({ table, narrow }: { table: CardTable; narrow: boolean }) {
 
 // ---------------------------------------------------------------- the players
 
-function Player({ seat, players, player, note }: { seat: number; players: number; player: CardPlayer; note: string }) {
+function Player({ seat, players, player, note }: PanelProps<CardPlayer>) {
   const { width, gap, header, hand, persons } = layout.players;
   const wide = (width - (players - 1) * gap) / players;
   const high = player.you ? 224 : layout.players.height;

@@ -26,29 +26,47 @@ export interface Source {
   amounts: number[];
 }
 
-/** What a step was: the state before it, the action, and the lines of what chance brought. */
+/** What a step was. `takeStep` makes them. */
 export interface Step {
+  /** The state before it. */
   before: Fields;
+  /** The game after it. */
   game: Game;
+  player: number;
   action: number;
+  /** The action's name. */
   name: string;
+  /** Whether the player had no choice. */
+  forced: boolean;
+  /** Whether only the player sees the decision, until all have decided. */
+  secret: boolean;
+  /** The lines of what chance brought. */
   events: readonly Line[];
 }
 
-export interface TableProps {
-  game: Game;
-  viewer: number | null;
-  names: Names;
-  notes: readonly string[];
-  narrow: boolean;
+/** What a seat sees of a game, as plain data. */
+export interface Shown {
+  /** The sentence about whose turn it is and how far the end is. */
+  turn: string;
 }
 
-export interface GameLook {
+/** What a table is drawn from. */
+export interface TableProps<T extends Shown> {
+  table: T;
+  /** Whether the window is narrow, so the parts of the table stand below each other. */
+  narrow: boolean;
+  /** By seat: which agent plays it, or nothing. */
+  notes: readonly string[];
+}
+
+export interface GameLook<T extends Shown = any> {
   readonly key: "card" | "board";
   readonly title: string;
-  readonly Table: ComponentType<TableProps>;
-  /** The sentence about whose turn it is and how far the end is. */
-  turn(game: Game, viewer: number | null, names: Names): string;
+  /** The field of a state that has what each player has earned so far, in thousands of dollars. */
+  readonly earned: "score" | "money";
+  readonly Table: ComponentType<TableProps<T>>;
+  /** What the seat `viewer` sees; null sees everything. */
+  shown(game: Game, viewer: number | null, names: Names): T;
   /** What the person on turn is asked, in a sentence or two. */
   prompt(game: Game): string;
   /** The places where a legal action can be chosen; the first ones are the buttons, all of them glow. */

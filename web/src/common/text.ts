@@ -15,9 +15,19 @@ export function dollars(thousands: number): string {
   return `$${thousands * 1000}`;
 }
 
-/** A number of things, with the plural's `s` where it belongs. */
+/** The plural of a word: salesmen, cards. */
+export function plural(word: string): string {
+  return word.endsWith("man") ? `${word.slice(0, -3)}men` : `${word}s`;
+}
+
+/** A number of things, in the plural where it belongs. */
 export function counted(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
+  return `${number} ${number === 1 ? word : plural(word)}`;
+}
+
+/** A word as it begins a sentence. */
+export function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 /** The sentence about a finished game: so many rounds or turns (`word`), and who has won it. */

@@ -4,31 +4,31 @@ import type { Fields, Json, Line } from "./types";
 import type { Description } from "./kernels";
 import { same, writeJson } from "./json";
 import { setField } from "./fields";
-import { checkEventOf } from "./card";
 import {
-  checkCounts,
+  checkEventOf,
   checkList,
+  checkNumbers,
   checkTable,
   checkTables,
   checkWhole,
+  constantsOf,
   isObject,
+  isPrintable,
   Pile,
   refuse,
   repeated,
   shown,
   sum,
+  total,
   withDefaults,
+  type Events,
   type Numbered,
   type Room,
   type Tables,
   type Variant,
 } from "./rooms";
 
-const C = (info: Description) => info.constants as { readonly [name: string]: any };
-
 // ---------------------------------------------------------------- component tables
-
-const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
 function checkNames(value: Json | undefined, path: string): string[] {
   if (!Array.isArray(value)) return refuse(`${path}: expected a list of names; got ${shown(value)}`);
@@ -48,14 +48,14 @@ function checkPlaces(
   most: number,
   taken: readonly string[],
 ) {
-  const { UNUSED_AREA } = C(info);
+  const { UNUSED_AREA } = constantsOf(info);
   const count = fewest === most ? `${fewest}` : `${fewest} to ${most}`;
   if (!isObject(table)) return refuse(`${path}: expected an object with ${count} names as keys; got ${shown(table)}`);
   const names = Object.keys(table);
   if (names.length < fewest || names.length > most)
     refuse(`${path}: expected an object with ${count} names as keys; got ${names.length} of them`);
   for (const name of names) {
-    if (!name || UNPRINTABLE.test(name) || name !== name.trim())
+    if (!name || !isPrintable(name) || name !== name.trim())
       refuse(`${path}.${name}: a name is printable text without spaces around it`);
     if (taken.includes(name)) refuse(`${path}.${name}: the name of something else; each place needs one of its own`);
     if (name.startsWith(UNUSED_AREA)) refuse(`${path}.${name}: '${UNUSED_AREA}' begins the names of what a map lacks`);
@@ -66,7 +66,8 @@ function checkPlaces(
 }
 
 function checkExchanges(info: Description, tables: Tables) {
-  const { ALL_EXCHANGES, NUM_RESOURCES, MAX_VALUE, FIRST_EXCHANGE, EXCHANGE_TILES, TILE_SIDES, START } = C(info);
+  const { ALL_EXCHANGES, NUM_RESOURCES, MAX_VALUE, FIRST_EXCHANGE, EXCHANGE_TILES, TILE_SIDES, START } =
+    constantsOf(info);
   const given = checkPlaces(info, tables.exchanges, "exchanges", ALL_EXCHANGES, ALL_EXCHANGES, [START, "reserve"]);
   const prices: { [exchange: string]: number[] } = {};
   for (const [exchange, row] of Object.entries(given)) {
@@ -95,7 +96,7 @@ function checkExchanges(info: Description, tables: Tables) {
 }
 
 function checkMap(info: Description, tables: Tables, exchanges: readonly string[]) {
-  const { START, FEWEST_AREAS, MOST_AREAS } = C(info);
+  const { START, FEWEST_AREAS, MOST_AREAS } = constantsOf(info);
   const given = checkPlaces(info, tables.areas, "areas", FEWEST_AREAS, MOST_AREAS, [START, "reserve", ...exchanges]);
   const areas = Object.fromEntries(
     Object.entries(given).map(([area, adjacent]) => [area, checkNames(adjacent, `areas.${area}`)]),
@@ -120,9 +121,9 @@ function checkMap(info: Description, tables: Tables, exchanges: readonly string[
 }
 
 function checkCubes(info: Description, cubes: { [resource: string]: number }, areas: number): void {
-  const { MOST_CUBES, CUBES_PER_AREA } = C(info);
-  const total = sum(Object.values(cubes));
-  if (total > MOST_CUBES) refuse(`cubes: ${total} in all; at most ${MOST_CUBES}`);
+  const { MOST_CUBES, CUBES_PER_AREA } = constantsOf(info);
+  const inAll = total(cubes);
+  if (inAll > MOST_CUBES) refuse(`cubes: ${inAll} in all; at most ${MOST_CUBES}`);
   for (const leftOut of Object.keys(cubes)) {
     const others = Object.keys(cubes)
       .filter((resource) => resource !== leftOut)
@@ -136,7 +137,7 @@ function checkCubes(info: Description, cubes: { [resource: string]: number }, ar
 }
 
 const allExchanges = (info: Description, tables: Tables): string[] => [
-  C(info).FIRST_EXCHANGE,
+  constantsOf(info).FIRST_EXCHANGE,
   ...(tables.exchange_tiles as string[][]).flat(),
 ];
 
@@ -145,7 +146,7 @@ const allExchanges = (info: Description, tables: Tables): string[] => [
 const bit = (set: number, member: number): boolean => ((set >> member) & 1) === 1;
 
 function setupEvent(variant: Variant, state: Fields): Line {
-  const { CHOOSE_SIDE, CHOOSE_SIDES, TILES_FACE_UP, ACTIONS, RESOURCES } = C(variant.info);
+  const { CHOOSE_SIDE, CHOOSE_SIDES, TILES_FACE_UP, ACTIONS, RESOURCES } = constantsOf(variant.info);
   const top = state.tile_stack_size + (state.phase === CHOOSE_SIDE ? 0 : TILES_FACE_UP);
   const areas = Object.keys(variant.components.areas).map((area, number) => [
     area,
@@ -169,12 +170,12 @@ const countCubes = (setup: Line, resource: string): number =>
   Object.values(setup.areas as { [area: string]: string[] }).filter((cubes) => cubes.includes(resource)).length;
 
 function checkAction(info: Description, value: Json, path: string): void {
-  const { ACTIONS } = C(info);
+  const { ACTIONS } = constantsOf(info);
   if (!ACTIONS.includes(value)) refuse(`${path}: no investment tile ${shown(value)}; they are ${ACTIONS.join(", ")}`);
 }
 
 function checkSetup(variant: Variant, line: Line): void {
-  const { CUBES_PER_AREA, RESOURCES, TILES_FACE_UP } = C(variant.info);
+  const { CUBES_PER_AREA, RESOURCES, TILES_FACE_UP } = constantsOf(variant.info);
   const box = variant.components.cubes as { [resource: string]: number };
   const areas = checkTable(line.areas, "setup.areas", Object.keys(variant.components.areas));
   for (const [area, given] of Object.entries(areas)) {
@@ -202,9 +203,9 @@ function checkSetup(variant: Variant, line: Line): void {
   );
 }
 
-function checkSides(variant: Variant, line: Line): void {
+function checkSetupWithSides(variant: Variant, line: Line): void {
   checkSetup(variant, line);
-  const { EXCHANGE_TILES } = C(variant.info);
+  const { EXCHANGE_TILES } = constantsOf(variant.info);
   const given = variant.rules.sides;
   checkList(line.sides, "setup.sides", EXCHANGE_TILES, EXCHANGE_TILES, "exchanges").forEach((exchange, index) => {
     const possible: string[] = Array.isArray(given)
@@ -215,14 +216,12 @@ function checkSides(variant: Variant, line: Line): void {
   });
 }
 
-type Events = { readonly [event: string]: readonly [readonly string[], (variant: Variant, line: Line) => void] };
-
 const EVENTS: Events = {
-  setup: [["areas", "reserve", "tiles"], checkSetup],
-  draw: [
-    ["player", "counters"],
-    (variant, line) => {
-      const { COUNTERS_DRAWN, KINDS } = C(variant.info);
+  setup: { keys: ["areas", "reserve", "tiles"], check: checkSetup },
+  draw: {
+    keys: ["player", "counters"],
+    check(variant, line) {
+      const { COUNTERS_DRAWN, KINDS } = constantsOf(variant.info);
       checkWhole(line.player, "draw.player", 0, variant.players - 1);
       const counters = checkList(line.counters, "draw.counters", COUNTERS_DRAWN, COUNTERS_DRAWN, "counters");
       counters.forEach((counter, index) => {
@@ -235,13 +234,16 @@ const EVENTS: Events = {
       if (!same(counters, sorted))
         refuse(`draw.counters: expected ${writeJson(sorted)}, as they come up (B12); got ${shown(line.counters)}`);
     },
-  ],
-  tile: [["tile"], (variant, line) => checkAction(variant.info, line.tile, "tile.tile")],
+  },
+  tile: { keys: ["tile"], check: (variant, line) => checkAction(variant.info, line.tile, "tile.tile") },
 };
-const EVENTS_WITH_SIDES: Events = { ...EVENTS, setup: [["areas", "reserve", "tiles", "sides"], checkSides] };
+const EVENTS_WITH_SIDES: Events = {
+  ...EVENTS,
+  setup: { keys: ["areas", "reserve", "tiles", "sides"], check: checkSetupWithSides },
+};
 
 function setupOutcome(variant: Variant, lines: readonly Numbered[]): number[] {
-  const { RESOURCES, ACTIONS } = C(variant.info);
+  const { RESOURCES, ACTIONS } = constantsOf(variant.info);
   const setup = lines[0][1] as { [key: string]: any };
   const order: number[] = Object.keys(variant.components.areas).flatMap((area) =>
     (setup.areas[area] as string[]).map((cube) => RESOURCES.indexOf(cube)),
@@ -272,22 +274,21 @@ export const board: Room = {
       FEWEST_TILES,
       MOST_CUBES,
       MAX_VALUE,
-    } = C(info);
+    } = constantsOf(info);
     const tables = checkTables(given, Object.keys(info.components));
-    const counters = checkCounts(tables.counters, "counters", KINDS, MOST_COUNTERS);
+    const counters = checkNumbers(tables.counters, "counters", KINDS, 0, MOST_COUNTERS);
     const least = 2 * FEWEST_COUNTERS;
-    const total = sum(Object.values(counters));
-    if (total < least || total > MOST_COUNTERS)
-      refuse(`counters: ${total} in all; a game needs ${FEWEST_COUNTERS} a player, ${least} to ${MOST_COUNTERS}`);
-    const tiles = checkCounts(tables.investment_tiles, "investment_tiles", ACTIONS, MOST_TILES);
-    const all = sum(Object.values(tiles));
+    const inAll = total(counters);
+    if (inAll < least || inAll > MOST_COUNTERS)
+      refuse(`counters: ${inAll} in all; a game needs ${FEWEST_COUNTERS} a player, ${least} to ${MOST_COUNTERS}`);
+    const tiles = checkNumbers(tables.investment_tiles, "investment_tiles", ACTIONS, 0, MOST_TILES);
+    const all = total(tiles);
     if (all < FEWEST_TILES || all > MOST_TILES)
       refuse(`investment_tiles: ${all} in all; a game needs ${FEWEST_TILES} to ${MOST_TILES}`);
-    const cubes = checkCounts(tables.cubes, "cubes", RESOURCES, MOST_CUBES);
+    const cubes = checkNumbers(tables.cubes, "cubes", RESOURCES, 0, MOST_CUBES);
     const { prices, tiles: exchangeTiles } = checkExchanges(info, tables);
     const { arrows, areas } = checkMap(info, tables, Object.keys(prices));
     checkCubes(info, cubes, Object.keys(areas).length);
-    const cards = checkTable(tables.salesman_cards, "salesman_cards", RESOURCES);
     return {
       counters,
       investment_tiles: tiles,
@@ -296,24 +297,19 @@ export const board: Room = {
       exchange_tiles: exchangeTiles,
       arrows,
       areas,
-      salesman_cards: Object.fromEntries(
-        (RESOURCES as string[]).map((resource) => [
-          resource,
-          checkWhole(cards[resource], `salesman_cards.${resource}`, 1, MAX_VALUE),
-        ]),
-      ),
+      salesman_cards: checkNumbers(tables.salesman_cards, "salesman_cards", RESOURCES, 1, MAX_VALUE),
     };
   },
 
   checkPlayable(info, tables, players) {
-    const counters = sum(Object.values(tables.counters as { [kind: string]: number }));
-    const least = C(info).FEWEST_COUNTERS * players;
+    const counters = total(tables.counters);
+    const least = constantsOf(info).FEWEST_COUNTERS * players;
     if (counters < least) refuse(`counters: ${counters} in all; ${players} players need ${least} at least`);
   },
 
   checkRules(info, rules, tables) {
     const found = withDefaults(info, rules);
-    const { EXCHANGE_TILES } = C(info);
+    const { EXCHANGE_TILES } = constantsOf(info);
     const sides = found.sides;
     if (Array.isArray(sides)) {
       if (sides.length !== EXCHANGE_TILES)
@@ -339,7 +335,7 @@ export const board: Room = {
       NUM_PLACES,
       VLADIVOSTOK,
       NUM_RESOURCES,
-    } = C(info);
+    } = constantsOf(info);
     const set = (name: string, value: number, index = 0) => setField(info.ruleset, bytes, name, value, index);
     const sides = rules.sides;
     set("sides", Array.isArray(sides) ? GIVEN_SIDES : sides === "random" ? RANDOM_SIDES : CHOOSE_SIDES);
@@ -351,7 +347,7 @@ export const board: Room = {
     const areas = Object.keys(tables.areas);
     set("num_areas", areas.length);
     set("areas_to_end", Math.min(EXHAUSTION_COUNTERS, areas.length));
-    set("num_counters", sum(Object.values(tables.counters as { [kind: string]: number })));
+    set("num_counters", total(tables.counters));
     (KINDS as string[]).forEach((kind, index) => set("counters", tables.counters[kind], index));
     (ACTIONS as string[]).forEach((action, index) => set("tiles", tables.investment_tiles[action], index));
     (RESOURCES as string[]).forEach((resource, index) => {
@@ -383,15 +379,15 @@ export const board: Room = {
       PAWN_AREA,
       EXCHANGE,
       SIDE,
-    } = C(info);
-    const known = cached.get(tables)?.get(sidesOf(state, CHOOSE_SIDE));
+    } = constantsOf(info);
+    const sides = sidesOf(state, CHOOSE_SIDE);
+    const known = cached.get(tables)?.get(sides);
     if (known) return known;
     const names = [...info.actions];
     const areas = Object.keys(tables.areas);
     const places = Array.from({ length: MOST_AREAS }, (_, number) => areas[number] ?? `${UNUSED_AREA} ${number}`);
     const put = (start: number, verb: string, things: readonly string[]) =>
       things.forEach((thing, index) => (names[start + index] = `${verb} ${thing}`));
-    const sides = sidesOf(state, CHOOSE_SIDE);
     const tiles = tables.exchange_tiles as string[][];
     const exchanges = [
       FIRST_EXCHANGE,
@@ -412,7 +408,7 @@ export const board: Room = {
   dueEvents: () => [],
 
   events(variant, old, now) {
-    const { SETUP, DRAW, TAKE_TILE, KINDS, ACTIONS } = C(variant.info);
+    const { SETUP, DRAW, TAKE_TILE, KINDS, ACTIONS } = constantsOf(variant.info);
     if (old.phase === SETUP) return [setupEvent(variant, now)];
     if (old.phase === DRAW)
       return Array.from({ length: variant.players }, (_, offset) => {
@@ -425,11 +421,15 @@ export const board: Room = {
   },
 
   checkEvent(variant, line) {
-    checkEventOf(variant.ruleset.sides === C(variant.info).CHOOSE_SIDES ? EVENTS : EVENTS_WITH_SIDES, variant, line);
+    checkEventOf(
+      variant.ruleset.sides === constantsOf(variant.info).CHOOSE_SIDES ? EVENTS : EVENTS_WITH_SIDES,
+      variant,
+      line,
+    );
   },
 
   outcome(variant, state, lines) {
-    const { SETUP, COUNTERS_DRAWN, KINDS } = C(variant.info);
+    const { SETUP, COUNTERS_DRAWN, KINDS } = constantsOf(variant.info);
     if (state.phase === SETUP) return setupOutcome(variant, lines);
     const bag = new Pile("counters in the bag", repeated(state.bag), (kind) => KINDS[kind]);
     const order: number[] = [];

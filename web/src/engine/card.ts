@@ -4,34 +4,35 @@ import type { Fields, Json, Line } from "./types";
 import type { Description } from "./kernels";
 import { setField } from "./fields";
 import {
-  checkCounts,
-  checkKeys,
+  checkEventOf,
   checkList,
+  checkNumbers,
   checkTable,
   checkTables,
   checkWhole,
+  constantsOf,
   isObject,
   Pile,
   refuse,
   repeated,
   shown,
   sum,
+  total,
   withDefaults,
+  type Events,
   type Numbered,
   type Room,
   type Tables,
   type Variant,
 } from "./rooms";
 
-const C = (info: Description) => info.constants as { readonly [name: string]: any };
-
 function cardName(variant: Variant, number: number): string {
-  const { RESOURCES, DOLLARS } = C(variant.info);
+  const { RESOURCES, DOLLARS } = constantsOf(variant.info);
   return `${RESOURCES[variant.ruleset.card_resource[number]]} ${variant.ruleset.card_value[number] * DOLLARS}`;
 }
 
 function setupEvent(variant: Variant, state: Fields): Line {
-  const { EMPTY, HAND_AT_START, KINDS } = C(variant.info);
+  const { EMPTY, HAND_AT_START, KINDS } = constantsOf(variant.info);
   const size: number = state.action_stack_size;
   const dealt = size + HAND_AT_START * variant.players; // still in the array, above the top of the stack
   const kinds = Array.from(state.action_stack.slice(size, dealt) as Int8Array, (kind) => KINDS[kind]).reverse();
@@ -48,7 +49,7 @@ function setupEvent(variant: Variant, state: Fields): Line {
 }
 
 function checkCards(info: Description, value: Json | undefined, path: string, low: number, high: number): void {
-  const { KINDS } = C(info);
+  const { KINDS } = constantsOf(info);
   checkList(value, path, low, high, "action cards").forEach((card, index) => {
     if (!KINDS.includes(card)) refuse(`${path}[${index}]: no action card ${shown(card)}; one is written '${KINDS[0]}'`);
   });
@@ -64,11 +65,11 @@ function checkResourceCard(variant: Variant, value: Json, path: string): void {
     refuse(`${path}: no resource card ${shown(value)} in the components; one is written '${names[0]}'`);
 }
 
-const EVENTS: { readonly [event: string]: readonly [readonly string[], (variant: Variant, line: Line) => void] } = {
-  setup: [
-    ["row", "face_up", "hands"],
-    (variant, line) => {
-      const { ROW_SLOTS, FACE_UP_AT_START, HAND_AT_START } = C(variant.info);
+const EVENTS: Events = {
+  setup: {
+    keys: ["row", "face_up", "hands"],
+    check(variant, line) {
+      const { ROW_SLOTS, FACE_UP_AT_START, HAND_AT_START } = constantsOf(variant.info);
       const slots = Math.min(ROW_SLOTS, variant.ruleset.num_resource_cards);
       checkList(line.row, "setup.row", slots, slots, "resource cards").forEach((card, slot) =>
         checkResourceCard(variant, card, `setup.row[${slot}]`),
@@ -78,62 +79,56 @@ const EVENTS: { readonly [event: string]: readonly [readonly string[], (variant:
         checkCards(variant.info, hand, `setup.hands[${player}]`, HAND_AT_START, HAND_AT_START),
       );
     },
-  ],
-  draw: [
-    ["player", "cards"],
-    (variant, line) => {
+  },
+  draw: {
+    keys: ["player", "cards"],
+    check(variant, line) {
       checkWhole(line.player, "draw.player", 0, variant.players - 1);
-      checkCards(variant.info, line.cards, "draw.cards", 1, C(variant.info).MOST_DRAWN);
+      checkCards(variant.info, line.cards, "draw.cards", 1, constantsOf(variant.info).MOST_DRAWN);
     },
-  ],
-  shuffle: [
-    ["cards"],
-    (variant, line) => void checkWhole(line.cards, "shuffle.cards", 1, C(variant.info).ACTION_CARDS),
-  ],
-  refill: [
-    ["slots"],
-    (variant, line) => {
-      const names = Array.from({ length: C(variant.info).ROW_SLOTS }, (_, slot) => String(slot));
+  },
+  shuffle: {
+    keys: ["cards"],
+    check(variant, line) {
+      checkWhole(line.cards, "shuffle.cards", 1, constantsOf(variant.info).ACTION_CARDS);
+    },
+  },
+  refill: {
+    keys: ["slots"],
+    check(variant, line) {
+      const names = Array.from({ length: constantsOf(variant.info).ROW_SLOTS }, (_, slot) => String(slot));
       const slots = line.slots;
       if (!isObject(slots) || !Object.keys(slots).length || !Object.keys(slots).every((slot) => names.includes(slot)))
         return refuse(`refill.slots: expected an object with keys of ${names.join(", ")}; got ${shown(slots)}`);
       for (const [slot, card] of Object.entries(slots)) checkResourceCard(variant, card, `refill.slots.${slot}`);
     },
-  ],
+  },
 };
 
 export const card: Room = {
   readComponents(info, given, wholeBox) {
-    const { KINDS, RESOURCES, SYMBOLS, ACTION_CARDS, RESOURCE_CARDS, WORKERS, MAX_VALUE } = C(info);
+    const { KINDS, RESOURCES, SYMBOLS, ACTION_CARDS, RESOURCE_CARDS, WORKERS, MAX_VALUE } = constantsOf(info);
     const tables = checkTables(given, Object.keys(info.components));
-    const actionCards = checkCounts(tables.action_cards, "action_cards", KINDS, ACTION_CARDS);
+    const actionCards = checkNumbers(tables.action_cards, "action_cards", KINDS, 0, ACTION_CARDS);
     const resources = checkTable(tables.resource_cards, "resource_cards", RESOURCES);
-    const salesmen = checkTable(tables.salesmen, "salesmen", SYMBOLS);
-    for (const resource of RESOURCES)
-      if (!Array.isArray(resources[resource]))
-        refuse(`resource_cards.${resource}: expected a list of values in thousands of dollars`);
-    const resourceCards = Object.fromEntries(
-      (RESOURCES as string[]).map((resource) => [
-        resource,
-        (resources[resource] as Json[])
-          .map((value, index) => checkWhole(value, `resource_cards.${resource}[${index}]`, 1, MAX_VALUE))
-          .sort((a, b) => a - b),
-      ]),
-    );
+    const valuesOf = (resource: string): number[] => {
+      const values = resources[resource];
+      if (!Array.isArray(values))
+        return refuse(`resource_cards.${resource}: expected a list of values in thousands of dollars`);
+      return (values as Json[])
+        .map((value, index) => checkWhole(value, `resource_cards.${resource}[${index}]`, 1, MAX_VALUE))
+        .sort((a, b) => a - b);
+    };
+    const resourceCards = Object.fromEntries((RESOURCES as string[]).map((name) => [name, valuesOf(name)]));
     const found = {
       action_cards: actionCards,
       resource_cards: resourceCards,
-      salesmen: Object.fromEntries(
-        (SYMBOLS as string[]).map((symbol) => [
-          symbol,
-          checkWhole(salesmen[symbol], `salesmen.${symbol}`, 1, MAX_VALUE),
-        ]),
-      ),
+      salesmen: checkNumbers(tables.salesmen, "salesmen", SYMBOLS, 1, MAX_VALUE),
       workers: checkWhole(tables.workers, "workers", 1, WORKERS),
     };
     if (wholeBox)
       for (const [name, count, wanted] of [
-        ["action_cards", sum(Object.values(actionCards)), ACTION_CARDS],
+        ["action_cards", total(actionCards), ACTION_CARDS],
         ["resource_cards", sum(Object.values(resourceCards).map((cards) => cards.length)), RESOURCE_CARDS],
         ["workers", found.workers, WORKERS],
       ])
@@ -142,8 +137,8 @@ export const card: Room = {
   },
 
   checkPlayable(info, tables, players) {
-    const { HAND_AT_START, FACE_UP_AT_START, ACTION_CARDS, RESOURCE_CARDS, WORKERS } = C(info);
-    const actions = sum(Object.values(tables.action_cards as Tables));
+    const { HAND_AT_START, FACE_UP_AT_START, ACTION_CARDS, RESOURCE_CARDS, WORKERS } = constantsOf(info);
+    const actions = total(tables.action_cards);
     const resources = sum(Object.values(tables.resource_cards as Tables).map((cards) => cards.length));
     if (actions < HAND_AT_START * players || actions > ACTION_CARDS)
       refuse(
@@ -158,14 +153,14 @@ export const card: Room = {
   checkRules: (info, rules) => withDefaults(info, rules),
 
   fillRuleset(info, bytes, players, rules, tables) {
-    const { EDITIONS, KINDS, SYMBOLS, RESOURCES } = C(info);
+    const { EDITIONS, KINDS, SYMBOLS, RESOURCES } = constantsOf(info);
     const set = (name: string, value: number, index = 0) => setField(info.ruleset, bytes, name, value, index);
     const edition = rules.edition as string;
     set("edition", Object.keys(EDITIONS).indexOf(edition));
     set("max_turns", Math.ceil((rules.max_turns as number) / players) * players);
     for (const [name, value] of Object.entries(EDITIONS[edition] as { [name: string]: number })) set(name, value);
     set("workers", tables.workers);
-    set("num_action_cards", sum(Object.values(tables.action_cards as Tables)));
+    set("num_action_cards", total(tables.action_cards));
     set("num_resource_cards", sum(Object.values(tables.resource_cards as Tables).map((cards) => cards.length)));
     (KINDS as string[]).forEach((kind, index) => set("action_cards", tables.action_cards[kind], index));
     (SYMBOLS as string[]).forEach((symbol, index) => set("salesman_value", tables.salesmen[symbol], index));
@@ -188,10 +183,10 @@ export const card: Room = {
   actionNames: (info) => info.actions,
 
   dueEvents: (variant, state) =>
-    state.phase === C(variant.info).SHUFFLE ? [{ event: "shuffle", cards: state.discard_size }] : [],
+    state.phase === constantsOf(variant.info).SHUFFLE ? [{ event: "shuffle", cards: state.discard_size }] : [],
 
   events(variant, old, now) {
-    const { SETUP, SHUFFLE, ROW_SLOTS, EMPTY, KINDS } = C(variant.info);
+    const { SETUP, SHUFFLE, ROW_SLOTS, EMPTY, KINDS } = constantsOf(variant.info);
     if (old.phase === SETUP) return [setupEvent(variant, now)];
     const player: number = old.player;
     const size: number = now.action_stack_size;
@@ -210,12 +205,10 @@ export const card: Room = {
     return found;
   },
 
-  checkEvent(_variant, line) {
-    checkEventOf(EVENTS, _variant, line);
-  },
+  checkEvent: (variant, line) => checkEventOf(EVENTS, variant, line),
 
   outcome(variant, state, lines) {
-    const { SETUP, KINDS } = C(variant.info);
+    const { SETUP, KINDS } = constantsOf(variant.info);
     const setup = state.phase === SETUP;
     const due = repeated(setup ? variant.ruleset.action_cards : state.discard);
     const stack = new Pile(setup ? "action cards" : "shuffled cards", due, (kind) => KINDS[kind]);
@@ -247,18 +240,4 @@ export const card: Room = {
 function until(lines: readonly Numbered[], event: string): readonly Numbered[] {
   const end = lines.findIndex(([, line]) => line.event === event);
   return end < 0 ? lines : lines.slice(0, end);
-}
-
-/** Check a chance line by a table of a game's events. */
-export function checkEventOf(
-  table: { readonly [event: string]: readonly [readonly string[], (variant: Variant, line: Line) => void] },
-  variant: Variant,
-  line: Line,
-): void {
-  const name = line.event;
-  if (typeof name !== "string" || !(name in table))
-    return refuse(`no event ${shown(name)}; the events are ${Object.keys(table).join(", ")}`);
-  const [keys, check] = table[name];
-  checkKeys(line, ["event", ...keys], name);
-  check(variant, line);
 }

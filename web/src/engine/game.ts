@@ -15,7 +15,7 @@ import { card } from "./card";
 import { board } from "./board";
 import { fieldsOf, fromBase64 } from "./fields";
 import { keyedHash } from "./hash";
-import { isObject, refuse, shown, type Room, type Tables, type Variant } from "./rooms";
+import { isObject, isPrintable, refuse, shown, type Room, type Tables, type Variant } from "./rooms";
 import { parseJson, writeJson } from "./json";
 
 const ROOMS: { readonly [game: string]: Room } = { card, board };
@@ -36,19 +36,12 @@ export function makeVariant(
   const room = roomOf(info);
   if (!Number.isInteger(players) || players < info.minPlayers || players > info.maxPlayers)
     refuse(`players: ${players}; ${info.title} is for ${info.minPlayers} to ${info.maxPlayers} players`);
-  const tables: Tables = components === undefined ? boxOf(info) : room.readComponents(info, components, wholeBox);
+  const tables: Tables = components === undefined ? info.components : room.readComponents(info, components, wholeBox);
   const inForce = room.checkRules(info, rules, tables);
   room.checkPlayable(info, tables, players);
   const bytes = fromBase64(info.rulesets[players]);
   room.fillRuleset(info, bytes, players, inForce, tables);
   return { info, room, players, rules: inForce, components: tables, bytes, ruleset: fieldsOf(info.ruleset, bytes) };
-}
-
-const boxes = new WeakMap<GameInfo, Tables>();
-
-function boxOf(info: GameInfo): Tables {
-  if (!boxes.has(info)) boxes.set(info, info.components as Tables);
-  return boxes.get(info)!;
 }
 
 /** What a game has been so far. */
@@ -153,9 +146,7 @@ export class PlayedGame implements Game {
   }
 
   legalActions(): number[] {
-    const found: number[] = [];
-    this.legalMask().forEach((legal, action) => legal && found.push(action));
-    return found;
+    return actionsOf(this.legalMask());
   }
 
   private names(): readonly string[] {
@@ -370,6 +361,13 @@ export class PlayedGame implements Game {
   }
 }
 
+/** The actions that a mask allows, in order. */
+export function actionsOf(mask: Uint8Array): number[] {
+  const found: number[] = [];
+  mask.forEach((legal, action) => legal && found.push(action));
+  return found;
+}
+
 function digestOf(value: Json): string {
   return fingerprint(new TextEncoder().encode(writeJson(value)));
 }
@@ -380,5 +378,5 @@ function fingerprint(bytes: Uint8Array): string {
 
 /** Whether a text can be the name of a player in a record. */
 export function isName(value: Json): boolean {
-  return typeof value === "string" && value !== "" && !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(value);
+  return typeof value === "string" && value !== "" && isPrintable(value);
 }

@@ -16,7 +16,6 @@ export interface Description extends GameInfo {
   readonly numActions: number;
   readonly outcomeSize: number;
   readonly search: SearchInfo;
-  readonly lengths: { readonly [name: string]: number };
   readonly functions: {
     readonly [name: string]: { readonly result: string; readonly arguments: { readonly [name: string]: string } };
   };
@@ -45,7 +44,6 @@ export interface SearchInfo {
   readonly lowestLogit: number;
   readonly heads: { readonly [name: string]: number };
   readonly modelFormats: readonly string[];
-  readonly earlierModelFormats: readonly string[];
   readonly node: { readonly size: number };
   readonly representative: number;
   readonly chance: number;

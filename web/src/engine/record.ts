@@ -106,6 +106,8 @@ class Replay implements Replayed {
   readonly end: Line;
   private readonly outcomes: number[][] = [];
   private readonly game: PlayedGame;
+  /** How many lines after the header the game has confirmed. */
+  private passed = 0;
 
   constructor(
     private readonly kernels: Kernels,
@@ -145,8 +147,6 @@ class Replay implements Replayed {
     this.outcomes.push(outcome);
     return outcome;
   }
-
-  private passed = 0;
 
   private expectSoFar(): void {
     this.expectLines(this.game.lines);

@@ -1,4 +1,4 @@
-/** What differs between the games, and what the files of both share. */
+/** What differs between the games (`Room`), and what the rooms of both share. */
 
 import { SiberiaError, type Fields, type Json, type Line, type Rules } from "./types";
 import type { Description } from "./kernels";
@@ -46,6 +46,12 @@ export function refuse(message: string): never {
   throw new SiberiaError(message);
 }
 
+/** The constants of a game's modules by name; see `GameInfo.constants`. */
+export const constantsOf = (info: Description) => info.constants as { readonly [name: string]: any };
+
+/** Whether a text could be printed on one line: it has no control signs, and no spaces but ordinary ones. */
+export const isPrintable = (text: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(text);
+
 // ---------------------------------------------------------------- tables and options
 
 export function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
@@ -84,16 +90,20 @@ export function checkTable(
   return table;
 }
 
-/** A table of a number from 0 to `high` for each of `keys`, in their order. */
-export function checkCounts(
+/** A table of a number from `low` to `high` for each of `keys`, in their order. */
+export function checkNumbers(
   table: Json | undefined,
   name: string,
   keys: readonly string[],
+  low: number,
   high: number,
 ): { [key: string]: number } {
   const found = checkTable(table, name, keys);
-  return Object.fromEntries(keys.map((key) => [key, checkWhole(found[key], `${name}.${key}`, 0, high)]));
+  return Object.fromEntries(keys.map((key) => [key, checkWhole(found[key], `${name}.${key}`, low, high)]));
 }
+
+/** The sum of the numbers in a table. */
+export const total = (table: { readonly [key: string]: number }): number => sum(Object.values(table));
 
 export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, each) => total + each, 0);
 
@@ -123,6 +133,20 @@ export function withDefaults(
 }
 
 // ---------------------------------------------------------------- lines of records
+
+/** A game's chance lines by name: their keys besides `event`, and what checks the values. */
+export type Events = {
+  readonly [event: string]: { readonly keys: readonly string[]; check(variant: Variant, line: Line): void };
+};
+
+/** Throw unless a chance line is one of `events` and has its form. */
+export function checkEventOf(events: Events, variant: Variant, line: Line): void {
+  const name = line.event;
+  if (typeof name !== "string" || !Object.hasOwn(events, name))
+    return refuse(`no event ${shown(name)}; the events are ${Object.keys(events).join(", ")}`);
+  checkKeys(line, ["event", ...events[name].keys], name);
+  events[name].check(variant, line);
+}
 
 export function checkKeys(line: Line, keys: readonly string[], what: string): void {
   const found = Object.keys(line);

@@ -4,7 +4,7 @@ import type { Kernels } from "./kernels";
 import type { Network } from "./model";
 import type { Budget, Guided, Search } from "./spec";
 import type { View } from "./view";
-import { legalOf } from "./view";
+import { actionsOf } from "./game";
 import { keyedHash } from "./hash";
 
 /** What a search found of an action. */
@@ -229,7 +229,7 @@ class Forest {
         sums.slice((2 * action + row) * players, (2 * action + row + 1) * players),
         (sum) => sum / Math.max(visits[action], 1),
       );
-    return legalOf(this.view)
+    return actionsOf(this.view.mask)
       .sort((a, b) => visits[b] - visits[a] || a - b)
       .map((action) => ({ action, visits: visits[action], scores: mean(action, 0), shares: mean(action, 1) }));
   }

@@ -6,7 +6,8 @@ import type { Network } from "./model";
 import { readModel } from "./model";
 import { readSpec } from "./spec";
 import { runSearch } from "./search";
-import { legalOf, type View } from "./view";
+import { actionsOf } from "./game";
+import type { View } from "./view";
 
 export class Thinking {
   private readonly networks = new Map<string, Network>();
@@ -40,7 +41,7 @@ export class Thinking {
     }
     if (agent.kind === "search" || agent.kind === "guided") {
       if (agent.kind === "guided" && agent.budget.simulations === 1) return this.policy(view);
-      const legal = legalOf(view);
+      const legal = actionsOf(view.mask);
       const network = agent.kind === "guided" ? this.network(view.players) : null;
       return legal.length === 1 ? legal[0] : runSearch(kernels, agent, network, view, seed, true)[0].action;
     }
@@ -51,7 +52,7 @@ export class Thinking {
   private policy(view: View): number {
     const outputs = this.outputs(view);
     let [best, highest] = [-1, 0];
-    for (const action of legalOf(view)) {
+    for (const action of actionsOf(view.mask)) {
       const logit = Math.max(
         Number.isNaN(outputs[action]) ? -Infinity : outputs[action],
         this.kernels.info.search.lowestLogit,

@@ -27,9 +27,3 @@ export function viewOf(game: Game, player: number): View {
     representative: game.sample(player, seed).stateBytes(),
   };
 }
-
-export function legalOf(view: View): number[] {
-  const found: number[] = [];
-  view.mask.forEach((legal, action) => legal && found.push(action));
-  return found;
-}

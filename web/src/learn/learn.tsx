@@ -1,4 +1,5 @@
 /** The introduction: how to play in three minutes, in the words of the rules page, with the pieces beside them. */
+import type { ComponentChildren } from "preact";
 import board from "../data/board.json";
 import card from "../data/card.json";
 import type { GameKey } from "../engines";
@@ -12,7 +13,7 @@ export function Learn({ game, onBack }: { game: GameKey; onBack: () => void }) {
   const steps = rest.filter((part) => part.startsWith("- "));
   const notes = rest.filter((part) => !part.startsWith("- "));
   const look = LOOKS[game];
-  const symbols = game === "card" ? card.symbols : [...board.panel_actions];
+  const symbols = game === "card" ? card.symbols : board.panel_actions;
   return (
     <main class="learn">
       <h2>{look.title}, in three minutes</h2>
@@ -63,11 +64,13 @@ function marked(text: string) {
   });
 }
 
+/** A piece that nobody asks about: the text beside the picture explains it. */
 function Piece({ name, x, y, size = 30 }: { name: string; x: number; y: number; size?: number }) {
   return <use href={`#piece-${name}`} x={x} y={y} width={size} height={size} />;
 }
 
-function at(x: number, y: number, scale = 1) {
+/** Moved to a point, and made smaller or larger. */
+function placed(x: number, y: number, scale = 1) {
   return { transform: `translate(${x} ${y}) scale(${scale})` };
 }
 
@@ -77,22 +80,22 @@ function cardPicture(step: number) {
   );
   const pictures = [
     <>
-      <g {...at(4, 10, 0.6)}>{card("gas", "$2000")}</g>
-      <g {...at(64, 10, 0.6)}>{card("gold", "$5000")}</g>
-      <g {...at(124, 10, 0.6)}>
+      <g {...placed(4, 10, 0.6)}>{card("gas", "$2000")}</g>
+      <g {...placed(64, 10, 0.6)}>{card("gold", "$5000")}</g>
+      <g {...placed(124, 10, 0.6)}>
         <CardBack wide={92} high={140} />
       </g>
     </>,
     <>
-      <g {...at(20, 10, 0.6)}>
+      <g {...placed(20, 10, 0.6)}>
         <CardBack wide={92} high={140} />
       </g>
       <Text x={92} y={58} size={24} words="→" />
-      <g {...at(120, 10, 0.6)}>{card("oil", "$4000")}</g>
+      <g {...placed(120, 10, 0.6)}>{card("oil", "$4000")}</g>
     </>,
     <>
-      <g {...at(4, 4, 0.55)}>{card("gold", "$3000")}</g>
-      <g {...at(60, 4, 0.55)}>{card("gold", "$5000")}</g>
+      <g {...placed(4, 4, 0.55)}>{card("gold", "$3000")}</g>
+      <g {...placed(60, 4, 0.55)}>{card("gold", "$5000")}</g>
       <Text x={120} y={46} size={20} words="→" />
       <Piece name="worker" x={146} y={10} />
       <Piece name="worker" x={146} y={46} />
@@ -110,7 +113,7 @@ function cardPicture(step: number) {
       <Piece name="gold" x={152} y={32} />
     </>,
     <>
-      <g {...at(10, 6, 0.55)}>{card("diamond", "$7000")}</g>
+      <g {...placed(10, 6, 0.55)}>{card("diamond", "$7000")}</g>
       <Piece name="salesman" x={70} y={10} />
       <Text x={108} y={34} size={16} words="→ $8000" bold />
       <Piece name="worker" x={70} y={50} />
@@ -161,7 +164,7 @@ function boardPicture(step: number) {
     <>
       {counter("charcoal/investor", 8, 26)}
       <Text x={74} y={54} size={20} words="→" />
-      <g {...at(92, 10, 0.5)}>{area("var(--land)")}</g>
+      <g {...placed(92, 10, 0.5)}>{area("var(--land)")}</g>
       <Piece name="charcoal" x={122} y={22} size={24} />
     </>,
     <>
@@ -187,7 +190,7 @@ function boardPicture(step: number) {
   return frame(pictures[step] ?? null);
 }
 
-function frame(inside: preact.ComponentChildren) {
+function frame(inside: ComponentChildren) {
   return (
     <svg viewBox="0 0 188 96" aria-hidden="true">
       {inside}

@@ -3,18 +3,18 @@
  * true one, and what they all agree on is shown. `siberia_experiments/play/seat.py` does the same in the terminal.
  */
 import type { GameLook } from "../common/look";
-import { dollars } from "../common/text";
-import { snapshot } from "../common/snapshot";
+import { takeStep } from "../common/step";
 import type { Game } from "../engine/types";
+import { notesOf } from "./tale";
 
-/** Worlds that are asked. */
-export const SAMPLES = 24;
+/** Worlds in which an action is tried. */
+const SAMPLES = 24;
 /** Decisions that are followed until there is something to tell. */
 const MOST_STEPS = 8;
 
 /** Worlds that `seat` can't tell from the true one, always the same for the same position. */
-export function worlds(game: Game, seat: number, count = SAMPLES): Game[] {
-  return Array.from({ length: count }, (_, seed) => game.sample(seat, BigInt(seed)));
+export function worlds(game: Game, seat: number): Game[] {
+  return Array.from({ length: SAMPLES }, (_, seed) => game.sample(seat, BigInt(seed)));
 }
 
 /** What `action` is certain to bring, in words; empty if there is nothing to tell. */
@@ -34,20 +34,14 @@ export function outlook(look: GameLook, samples: readonly Game[], seat: number, 
   return (told.startsWith(name) ? told.slice(name.length) : told).replace(/^[; ]+/, "");
 }
 
-/** What comes of `action`, the person going on at random until there is something to tell (a payment, say). */
+/** What comes of `action`. If that is nothing yet, as with a payment, the person's next decisions are random. */
 function firstNotes(look: GameLook, game: Game, seat: number, action: number, seed: number): string[] {
   const choices = new Set(game.legalActions());
-  const field = look.key === "card" ? "score" : "money";
   let next = action;
   let chance = seed * 2654435761 + 1;
   for (let step = 0; step < MOST_STEPS; step += 1) {
-    const before = snapshot(game);
-    const name = game.actionName(next);
-    const events = game.apply(next);
-    const remarks = look.remark({ before, game, action: next, name, events }).split("; ").filter(Boolean);
-    const gain: number = game.state[field][seat] - before[field][seat];
-    if (gain) remarks.push(`${gain > 0 ? "+" : "-"}${dollars(Math.abs(gain))}`);
-    if (remarks.length) return remarks.map((remark) => remark.replaceAll(`player ${seat}`, "you"));
+    const notes = notesOf(look, takeStep(game, next), seat);
+    if (notes.length) return notes.map((note) => note.replaceAll(`player ${seat}`, "you"));
     if (game.isOver() || game.currentPlayer() !== seat) return [];
     const legal = game.legalActions();
     if (legal.some((other) => choices.has(other))) return [];

@@ -1,4 +1,5 @@
-/** Games that are put away and taken up again: in the browser's storage after every decision, and as files. */
+/** Saved games: in the browser's storage after every decision, and as files. */
+import { quoted } from "../engine/json";
 import { SiberiaError, type Game, type Json, type Rules } from "../engine/types";
 
 export const FORMAT = "siberia-page-save/1";
@@ -113,7 +114,7 @@ export function readSave(text: string): Save {
     throw new SiberiaError("This is no saved game.");
   }
   if (save.format !== FORMAT) {
-    throw new SiberiaError(`This saved game has the format ${quoted(save.format)}; this page reads ${FORMAT}.`);
+    throw new SiberiaError(`This saved game has the format ${quoted(save.format as Json)}; this page reads ${FORMAT}.`);
   }
   const { setup, decisions, looksAhead } = save;
   const whole =
@@ -144,14 +145,9 @@ export function isSetup(thing: unknown): thing is Setup {
   );
 }
 
-function isSeat(seat: unknown): boolean {
+export function isSeat(seat: unknown): seat is SeatPlan {
   const { kind, name, agent } = (seat ?? {}) as Partial<SeatPlan>;
   return (kind === "person" || kind === "agent") && typeof name === "string" && typeof agent === "string";
-}
-
-function quoted(value: unknown): string {
-  const text = JSON.stringify(value) ?? "none";
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }
 
 /** Hand a text to the person as a file. */

@@ -1,6 +1,5 @@
 /** The screen on which a game is played: the table, what is asked, the moves, the log. */
 import { useCallback, useEffect, useReducer, useState } from "preact/hooks";
-import { SiberiaError } from "../engine/types";
 import { About } from "../look/about";
 import { Log } from "./log";
 import { Moves, margin } from "./moves";
@@ -25,11 +24,8 @@ export function PlayScreen({ session, onLeave, onReplay, onLearn }: Props) {
   const [asking, setAsking] = useState(false);
   const [undoAsks, setUndoAsks] = useState(false);
   useEffect(() => {
-    const end = session.subscribe(() => redraw(undefined));
-    redraw(undefined);
-    return () => {
-      end();
-    };
+    redraw(undefined); // for what has happened since it was drawn
+    return session.subscribe(() => redraw(undefined));
   }, [session]);
   useEffect(() => setPointed(null), [session.game, session.game.decisions]);
   const undo = useCallback(() => {
@@ -58,8 +54,8 @@ export function PlayScreen({ session, onLeave, onReplay, onLearn }: Props) {
   if (handOver !== null) {
     return (
       <main class="curtain">
-        <h2>{names(handOver)} is on turn</h2>
-        <p>Take the device, {names(handOver)}. Nobody else should look: your hand comes next.</p>
+        <h2>Pass the device to {names(handOver)}</h2>
+        <p>Nobody else should look: what {names(handOver)} sees comes next.</p>
         <button type="button" class="primary" onClick={() => session.takeOver()}>
           I am {names(handOver)}
         </button>
@@ -84,7 +80,7 @@ export function PlayScreen({ session, onLeave, onReplay, onLearn }: Props) {
           changed={session.changed}
           onChoose={(action) => session.choose(action)}
           onPoint={setPointed}
-          onFlights={(listener) => session.onFlights(listener)}
+          onFlights={session.onFlights}
           pace={PACES[session.pace]}
         />
         {game.isOver() && <Sheet look={look} game={game} names={names} looksAhead={session.looksAhead} />}
@@ -183,7 +179,7 @@ export function PlayScreen({ session, onLeave, onReplay, onLearn }: Props) {
 
 function Ask({ session, pointed, note }: { session: Session; pointed: number | null; note: string }) {
   const { game, look, names, viewer, thinking, problem } = session;
-  const told = look.turn(game, viewer, names);
+  const told = look.shown(game, viewer, names).turn;
   const turn = session.asksViewer ? yourTurn(told) : told;
   return (
     <div class="ask" aria-live="polite">
@@ -217,11 +213,11 @@ function Ask({ session, pointed, note }: { session: Session; pointed: number | n
   );
 }
 
-/** The sentence about the turn for the person whose turn it is: what is being decided, the question below says. */
+/** The sentence about the turn for the person whose turn it is. The question below says what is being decided. */
 function yourTurn(told: string): string {
   const [when, rest = ""] = told.split(/: (.*)/s);
   const more = rest.match(/ (The end is in sight.*)$/)?.[1] ?? "";
-  return `${when}: your turn. ${more}`;
+  return `${when}: your turn. ${more}`.trim();
 }
 
 /** What the hint says, in dollars. */
@@ -250,22 +246,14 @@ function Finished({
   onReplay: (record: string) => void;
 }) {
   const { game, look } = session;
-  const record = () => {
-    try {
-      return session.record();
-    } catch (error) {
-      throw error instanceof SiberiaError ? error : new SiberiaError(String(error));
-    }
-  };
+  const [winner, ...others] = game.winners().map(session.names);
   return (
     <div class="finished">
-      <p class="turn">
-        {game.winners().length > 1 ? "The win is shared." : `${session.names(game.winners()[0])} wins.`}
-      </p>
-      <button type="button" class="primary" onClick={() => onReplay(record())}>
+      <p class="turn">{others.length > 0 ? "The win is shared." : winner === "You" ? "You win." : `${winner} wins.`}</p>
+      <button type="button" class="primary" onClick={() => onReplay(session.record())}>
         Look at the game again
       </button>
-      <button type="button" onClick={() => download(`siberia-${look.key}.jsonl`, record())}>
+      <button type="button" onClick={() => download(`siberia-${look.key}.jsonl`, session.record())}>
         Save its record
       </button>
       <button

@@ -1,8 +1,8 @@
-/** A game that is being played: people and agents take their decisions, everything is kept, nothing is drawn here. */
+/** A game that is being played. People and agents take their decisions here, and everything is kept. */
 import type { Flight, GameLook } from "../common/look";
-import { snapshot } from "../common/snapshot";
+import { flightsSeen, takeStep } from "../common/step";
 import { decisionSeed, hintSeed } from "../engine/index";
-import { SiberiaError, type Analysis, type Engine, type Game, type Thinker } from "../engine/types";
+import { messageOf, SiberiaError, type Analysis, type Engine, type Game, type Thinker } from "../engine/types";
 import { MACHINE, askMachine } from "./bridge";
 import { broughtNews, outlook, worlds } from "./outlook";
 import { FORMAT, decisionNames, keep, type Save, type Setup } from "./saves";
@@ -40,8 +40,6 @@ export class Session {
   /** Whether the browser keeps the game. */
   isKept = true;
   pace: Pace = storedPace();
-  /** Whether a person's only legal action is taken by itself. */
-  passesForced = true;
   /** Places where something has changed since the viewer's last decision. */
   changed = new Set<string>();
 
@@ -76,6 +74,7 @@ export class Session {
       seed: BigInt(setup.seed),
       ...(setup.components === null ? {} : { components: setup.components }),
     });
+    this.settleViewer(); // what is marked as changed depends on who looks
     for (const [count, name] of names.entries()) {
       const action = this.game.isOver() ? -1 : this.game.actionNumber(name);
       if (!this.game.legalActions().includes(action)) {
@@ -95,10 +94,10 @@ export class Session {
     return () => this.listeners.delete(listener);
   }
 
-  onFlights(listener: (flights: Flight[]) => void): () => void {
+  onFlights = (listener: (flights: Flight[]) => void): (() => void) => {
     this.flightListeners.add(listener);
     return () => this.flightListeners.delete(listener);
-  }
+  };
 
   private tell(): void {
     for (const listener of this.listeners) listener();
@@ -126,19 +125,20 @@ export class Session {
     );
   }
 
-  /** The legal actions that the viewer can choose now; none while others are on turn. */
+  /** The actions that the viewer can choose from now; none while others are on turn, or if there is only one. */
   get choices(): number[] {
-    return this.asksViewer ? this.game.legalActions() : [];
+    const legal = this.asksViewer ? this.game.legalActions() : [];
+    return legal.length > 1 ? legal : [];
   }
 
+  /** Whose view is shown, and who has to take the device first. */
   private settleViewer(): void {
     const people = this.people;
     const onTurn = this.game.currentPlayer();
-    if (people.length === 0) this.viewer = null;
-    else if (people.length === 1) this.viewer = people[0];
+    if (people.length <= 1) this.viewer = people[0] ?? null;
     else if (this.game.isOver()) this.handOver = null;
-    else if (this.isPerson(onTurn) && onTurn !== this.viewer) this.handOver = onTurn;
-    if (this.viewer === null && people.length > 1 && this.handOver === null) this.viewer = people[0];
+    else if (this.isPerson(onTurn)) this.handOver = onTurn === this.viewer ? null : onTurn;
+    else if (this.viewer === null) this.handOver ??= people[0];
   }
 
   /** The person who was asked for has taken the device. */
@@ -153,7 +153,7 @@ export class Session {
 
   // ------------------------------------------------------------ decisions
 
-  /** Begin, or go on: agents play until a person has to decide. */
+  /** Begin, or go on: agents play until a person has to decide. A person's only legal action is taken too. */
   async run(): Promise<void> {
     if (this.running) return;
     this.running = true;
@@ -165,7 +165,7 @@ export class Session {
           if (this.handOver !== null || player !== this.viewer) break;
           const decisions = this.game.decisions;
           const legal = this.game.legalActions();
-          if (!this.passesForced || legal.length > 1) break;
+          if (legal.length > 1) break;
           await pause(Math.min(PACES[this.pace], 400));
           if (generation !== this.generation) return;
           if (player === this.viewer && this.game.decisions === decisions) this.take(legal[0]);
@@ -195,8 +195,7 @@ export class Session {
       if (generation === this.generation) this.take(action);
     } catch (error) {
       if (generation !== this.generation) return;
-      const said = error instanceof Error ? error.message : String(error);
-      this.problem = `${this.names(player)} (${spec}) could not decide: ${said} The game is kept.`;
+      this.problem = `${this.names(player)} (${spec}) could not decide: ${sentence(error)} The game is kept.`;
     } finally {
       if (generation === this.generation) this.thinking = null;
     }
@@ -204,15 +203,22 @@ export class Session {
 
   /** Try again after a problem. */
   retry(): void {
-    this.problem = null;
-    this.running = false;
+    this.beginAnew();
     void this.run();
+  }
+
+  /** Wait for nobody any more; an answer that still comes is dropped. */
+  private beginAnew(): void {
+    this.generation += 1;
+    this.running = false;
+    this.thinking = null;
+    this.problem = null;
   }
 
   /** The viewer's choice. */
   choose(action: number): void {
     if (!this.choices.includes(action)) return;
-    this.changed = new Set();
+    this.problem = null; // a hint that failed, say
     this.take(action);
     void this.run();
   }
@@ -227,21 +233,16 @@ export class Session {
 
   /** Carry an action out, write down what is told of it, and find what moves. */
   private step(action: number): Flight[] {
-    const { game, look } = this;
-    const before = snapshot(game);
-    const wasSecret = game.isSecret();
-    const count = game.decisions;
-    const player = game.currentPlayer();
-    const name = game.actionName(action);
-    const events = game.apply(action);
-    const step = { before, game, action, name, events };
-    this.tale.push(entryOf(look, step, count, wasSecret, this.tale));
+    const { look, viewer } = this;
+    const step = takeStep(this.game, action);
+    this.tale.push(entryOf(look, step, this.tale));
     this.hint = null;
-    const hidden = wasSecret && this.viewer !== null && this.viewer !== player;
-    const flights = hidden
-      ? look.flights({ ...step, events }, this.viewer).filter((flight) => flight.art.kind === "back")
-      : look.flights(step, this.viewer);
-    if (player !== this.viewer) for (const flight of flights) this.changed.add(flight.to[0]);
+    const flights = flightsSeen(look, step, viewer);
+    if (step.player === viewer) {
+      if (!step.forced) this.changed = new Set();
+    } else if (viewer !== null) {
+      for (const flight of flights) this.changed.add(flight.to[0]);
+    }
     return flights;
   }
 
@@ -249,8 +250,7 @@ export class Session {
 
   /** How many decisions there were before the viewer's latest one that was a choice; null if there is none. */
   private lastOwn(): number | null {
-    const own = this.tale.filter((entry) => entry.player === this.viewer);
-    return own.at(-1)?.count ?? null;
+    return this.tale.findLast((entry) => entry.player === this.viewer && !entry.forced)?.count ?? null;
   }
 
   get canUndo(): boolean {
@@ -270,10 +270,7 @@ export class Session {
     const last = this.lastOwn();
     if (last === null || this.viewer === null) return;
     if (this.undoBringsNews()) this.looksAhead[this.viewer] += 1;
-    this.generation += 1;
-    this.running = false;
-    this.thinking = null;
-    this.problem = null;
+    this.beginAnew();
     this.hint = null;
     this.game = this.game.rewound(last);
     this.tale = this.tale.filter((entry) => entry.count < last);
@@ -311,14 +308,15 @@ export class Session {
     if (!this.asksViewer || this.viewer === null || this.hinting) return;
     const { game } = this;
     const decisions = game.decisions;
+    const current = () => game === this.game && decisions === game.decisions;
     this.hinting = true;
     this.tell();
     try {
       const seed = hintSeed(BigInt(this.setup.seed), decisions);
       const moves = await this.thinker.analyse(game, this.viewer, simulations, seed);
-      if (game === this.game && decisions === this.game.decisions) this.hint = { decisions, simulations, moves };
+      if (current()) this.hint = { decisions, simulations, moves };
     } catch (error) {
-      this.problem = `No hint: ${error instanceof Error ? error.message : String(error)}`;
+      if (current()) this.problem = `No hint: ${sentence(error)}`;
     } finally {
       this.hinting = false;
       this.tell();
@@ -380,6 +378,12 @@ export function storePace(pace: Pace): void {
   } catch {
     // The page works without a memory too.
   }
+}
+
+/** What an error says, ended as a sentence is. */
+function sentence(error: unknown): string {
+  const text = messageOf(error);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function pause(milliseconds: number): Promise<void> {

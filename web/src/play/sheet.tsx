@@ -1,4 +1,4 @@
-/** The score sheet: where everybody's points came from, and that it adds up. */
+/** The score sheet: where everybody's points came from, with their sum. */
 import { dollars, type Names } from "../common/text";
 import type { GameLook } from "../common/look";
 import type { Game } from "../engine/types";
@@ -25,7 +25,7 @@ export function Sheet({ look, game, names, looksAhead }: Props) {
             {scores.map((_, player) => (
               <th key={player} scope="col">
                 {names(player)}
-                {winners.includes(player) ? (winners.length > 1 ? " ★ shares the win" : " ★ wins") : ""}
+                {winners.includes(player) ? (winners.length > 1 ? " ★ shared win" : " ★ winner") : ""}
               </th>
             ))}
           </tr>

@@ -1,5 +1,4 @@
 /** What a seat is told of a game: every decision, what it brought, and the chance that followed. */
-import { one } from "../common/fields";
 import type { GameLook, Step } from "../common/look";
 import { dollars, type Names } from "../common/text";
 import type { Line } from "../engine/types";
@@ -14,34 +13,25 @@ export interface Entry {
   events: readonly Line[];
   /** Whether only its player sees it, until all have decided. */
   secret: boolean;
+  /** Whether the player had no choice. */
+  forced: boolean;
   /** What others have decided in secret and is shown with this decision: texts by player. */
   revealed: { player: number; texts: string[] }[];
 }
 
-/** The entry of a step that has just been taken; `earlier` are those before it. */
-export function entryOf(
-  look: GameLook,
-  step: Step,
-  count: number,
-  wasSecret: boolean,
-  earlier: readonly Entry[],
-): Entry {
-  const { before, game } = step;
-  const player = one(before, "player");
-  const field = look.key === "card" ? "score" : "money";
-  const gain: number = game.state[field][player] - before[field][player];
+/** What a step brought, in words: the game's remarks, then what `player` has gained or lost. */
+export function notesOf(look: GameLook, step: Step, player: number): string[] {
+  const gain: number = step.game.state[look.earned][player] - step.before[look.earned][player];
   const remarks = look.remark(step).split("; ").filter(Boolean);
-  const scored = gain ? [`${gain > 0 ? "+" : "-"}${dollars(Math.abs(gain))}`] : [];
-  const entry: Entry = {
-    count,
-    player,
-    name: step.name,
-    notes: [...remarks, ...scored],
-    events: step.events,
-    secret: wasSecret,
-    revealed: [],
-  };
-  if (wasSecret && !game.isSecret()) entry.revealed = withheld([...earlier, entry]);
+  return gain ? [...remarks, `${gain > 0 ? "+" : "-"}${dollars(Math.abs(gain))}`] : remarks;
+}
+
+/** The entry of a step that has just been taken; `earlier` are those of all steps before it. */
+export function entryOf(look: GameLook, step: Step, earlier: readonly Entry[]): Entry {
+  const { player, name, events, secret, forced } = step;
+  const notes = notesOf(look, step, player);
+  const entry: Entry = { count: earlier.length, player, name, notes, events, secret, forced, revealed: [] };
+  if (secret && !step.game.isSecret()) entry.revealed = withheld([...earlier, entry]);
   return entry;
 }
 

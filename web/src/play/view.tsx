@@ -82,9 +82,10 @@ export function TableView(props: Props) {
     };
   }, [version, game, viewer, pointed, choices.join()]);
   const { Table } = look;
+  const table = useMemo(() => look.shown(game, viewer, names), [version, look, game, viewer, names]);
   return (
     <SpotContext.Provider value={spots}>
-      <Table game={game} viewer={viewer} names={names} notes={notes} narrow={narrow} />
+      <Table table={table} notes={notes} narrow={narrow} />
     </SpotContext.Provider>
   );
 }

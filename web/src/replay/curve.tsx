@@ -51,21 +51,11 @@ export function Curve({ judgements, decisions, final, at, names, onStep }: Props
       {final.map((lead, player) => {
         const own = judgements.filter((judgement) => judgement.player === player);
         const points = [...own.map(({ index, played }) => [x(index), y(played.margin)]), [x(decisions), y(lead)]];
+        const line = `M${points.map((point) => point.map((value) => value.toFixed(1)).join(" ")).join("L")}`;
         return (
           <g key={player}>
-            <path
-              d={`M${points.map((point) => point.map((value) => value.toFixed(1)).join(" ")).join("L")}`}
-              fill="none"
-              stroke="var(--ink)"
-              stroke-opacity="0.35"
-              stroke-width="4"
-            />
-            <path
-              d={`M${points.map((point) => point.map((value) => value.toFixed(1)).join(" ")).join("L")}`}
-              fill="none"
-              stroke={PLAYERS[player].fill}
-              stroke-width="2.4"
-            />
+            <path d={line} fill="none" stroke="var(--ink)" stroke-opacity="0.35" stroke-width="4" />
+            <path d={line} fill="none" stroke={PLAYERS[player].fill} stroke-width="2.4" />
             {own
               .filter((judgement) => judgement.cost >= 3)
               .map(({ index, played }) => (

@@ -1,21 +1,24 @@
 /** A record that has been read and played again, and what guided search says of its decisions. */
 import { openGame, type GameKey } from "../engines";
 import { hintSeed } from "../engine/index";
-import { SiberiaError, type Analysis, type Engine, type Replayed, type Thinker } from "../engine/types";
+import { SiberiaError, type Analysis, type Replayed, type Thinker } from "../engine/types";
 import type { GameLook } from "../common/look";
-import { snapshot } from "../common/snapshot";
+import { takeStep } from "../common/step";
 import { LOOKS } from "../looks";
 import { entryOf, type Entry } from "../play/tale";
 
 export interface OpenedRecord {
+  /** A number of its own among all that were opened on this page. */
+  id: number;
   look: GameLook;
-  engine: Engine;
   thinker: Thinker;
   replayed: Replayed;
   tale: Entry[];
-  /** The lines that were read: those of one game. */
+  /** The lines of the game; of a file with several games, the first one's. */
   text: string;
 }
+
+let opened = 0;
 
 /** Read the text of a record. Throws a `SiberiaError` in one sentence if it is damaged or no record. */
 export async function openRecord(text: string): Promise<OpenedRecord> {
@@ -24,7 +27,7 @@ export async function openRecord(text: string): Promise<OpenedRecord> {
   const one = firstGame(text);
   const replayed = engine.fromRecord(one);
   const look = LOOKS[game];
-  return { look, engine, thinker, replayed, tale: taleOf(look, replayed), text: one };
+  return { id: opened++, look, thinker, replayed, tale: taleOf(look, replayed), text: one };
 }
 
 /** Which game a record is of, from its first line. */
@@ -59,12 +62,7 @@ function firstGame(text: string): string {
 function taleOf(look: GameLook, replayed: Replayed): Entry[] {
   const game = replayed.at(0);
   const tale: Entry[] = [];
-  for (const [count, { action, name }] of replayed.decisions.entries()) {
-    const before = snapshot(game);
-    const wasSecret = game.isSecret();
-    const events = game.apply(action);
-    tale.push(entryOf(look, { before, game, action, name, events }, count, wasSecret, tale));
-  }
+  for (const { action } of replayed.decisions) tale.push(entryOf(look, takeStep(game, action), tale));
   return tale;
 }
 
@@ -72,11 +70,11 @@ function taleOf(look: GameLook, replayed: Replayed): Entry[] {
 export interface Judgement {
   index: number;
   player: number;
-  /** The move that search visited most, and what it expects after it: the player's lead over the others, thousands. */
+  /** The move that search visited most. Its margin is the player's expected lead over the others, in thousands. */
   best: Analysis;
   /** The move that was played, as search saw it. */
   played: Analysis;
-  /** What the played move cost against the best one, thousands; 0 if it is the best or was not told from it. */
+  /** How much more search expects of the best move, in thousands; 0 if it expects no more of it. */
   cost: number;
 }
 

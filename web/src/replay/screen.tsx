@@ -1,7 +1,8 @@
-/** The screen on which a record is looked at: step by step, from any seat, with what guided search would have done. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+/** The screen on which a record is looked at, step by step and as any seat saw it, with what guided search says. */
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Flight } from "../common/look";
-import { snapshot } from "../common/snapshot";
+import { flightsSeen, takeStep } from "../common/step";
+import { messageOf } from "../engine/types";
 import { About } from "../look/about";
 import { PLAYERS } from "../look/style";
 import { margin } from "../play/moves";
@@ -23,17 +24,14 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
   const [viewer, setViewer] = useState<number | null>(null);
   const [asking, setAsking] = useState(false);
   const [playing, setPlaying] = useState(false);
-  const { judgements, done, start, stop, running } = useAnalysis(record);
+  const { judgements, progress, done, problem, start, stop, running } = useAnalysis(record);
   const game = useMemo(() => replayed.at(at), [replayed, at]);
-  const names = useMemo(() => {
-    const count = new Map<string, number>();
-    const told = replayed.agents.map((agent, player) => {
-      count.set(agent, (count.get(agent) ?? 0) + 1);
-      return `${agent} (${player})`;
-    });
-    return (player: number) => told[player];
-  }, [replayed]);
+  const names = useCallback((player: number) => `${replayed.agents[player]} (${player})`, [replayed]);
   const listener = useRef<((flights: Flight[]) => void) | null>(null);
+  const onFlights = useCallback((added: (flights: Flight[]) => void) => {
+    listener.current = added;
+    return () => void (listener.current = null);
+  }, []);
 
   const current = useRef(0); // keys may come faster than the page is drawn
   const step = (to: number) => {
@@ -41,14 +39,9 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
     const from = current.current;
     current.current = next;
     if (next === from + 1) {
-      const game = replayed.at(from);
-      const after = replayed.at(next);
-      const { action, name, events, player } = replayed.decisions[from];
-      const hidden = game.isSecret() && viewer !== null && viewer !== player;
-      const flights = look.flights({ before: snapshot(game), game: after, action, name, events }, viewer);
-      setAt(next);
-      listener.current?.(hidden ? flights.filter((flight) => flight.art.kind === "back") : flights);
-    } else setAt(next);
+      listener.current?.(flightsSeen(look, takeStep(replayed.at(from), replayed.decisions[from].action), viewer));
+    }
+    setAt(next);
   };
   useEffect(() => {
     if (!playing) return;
@@ -58,7 +51,7 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
     }
     const waiting = setTimeout(() => step(at + 1), 900);
     return () => clearTimeout(waiting);
-  }, [playing, at]);
+  }, [playing, at, viewer]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.target instanceof HTMLInputElement && event.target.type !== "range") return;
@@ -104,17 +97,14 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
           changed={NOTHING}
           onChoose={() => undefined}
           onPoint={() => undefined}
-          onFlights={(added) => {
-            listener.current = added;
-            return () => (listener.current = null);
-          }}
+          onFlights={onFlights}
           pace={500}
         />
         {at === decisions && <Sheet look={look} game={game} names={names} />}
       </section>
       <aside class="side">
         <div class="ask">
-          <p class="turn">{look.turn(game, viewer, names)}</p>
+          <p class="turn">{look.shown(game, viewer, names).turn}</p>
         </div>
         <div class="tools" role="toolbar" aria-label="Steps">
           <button type="button" onClick={() => step(0)} aria-label="To the beginning">
@@ -170,14 +160,17 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
             <button type="button" class="primary" onClick={running ? stop : start} disabled={done}>
               {done ? "Analysed" : running ? "Stop" : "Analyse with guided search"}
             </button>
-            {(running || judgements.length > 0) && !done && (
-              <progress max={decisions} value={judgements.at(-1)?.index ?? 0} />
-            )}
+            {(running || judgements.length > 0) && !done && <progress max={decisions} value={progress} />}
           </div>
+          {problem && (
+            <p class="problem" role="alert">
+              {problem}
+            </p>
+          )}
           {judgements.length > 0 && (
             <Curve judgements={judgements} decisions={decisions} final={leads} at={at} names={names} onStep={step} />
           )}
-          {here && <HereSaid judgement={here} record={record} at={at} />}
+          {here && <Verdict judgement={here} record={record} />}
           {points.length > 0 && (
             <>
               <h3>Turning points</h3>
@@ -213,10 +206,11 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
   );
 }
 
-function HereSaid({ judgement, record, at }: { judgement: Judgement; record: OpenedRecord; at: number }) {
-  const game = record.replayed.at(at);
-  const { best, played, cost } = judgement;
-  const name = record.replayed.decisions[at].name;
+/** What guided search says of the decision that comes next. */
+function Verdict({ judgement, record }: { judgement: Judgement; record: OpenedRecord }) {
+  const { index, best, played, cost } = judgement;
+  const game = record.replayed.at(index);
+  const { name } = record.replayed.decisions[index];
   const expected = `${margin(best.margin)} beside the others`;
   return (
     <p class="hint" role="status">
@@ -252,8 +246,8 @@ function Steps({
     if (box && marked) box.scrollTop = marked.offsetTop - box.offsetTop - box.clientHeight / 2;
   }, [at]);
   const lines = useMemo(
-    () => record.tale.map((entry) => told(record.look, entry, viewer, viewer === null ? names : names)),
-    [record, viewer],
+    () => record.tale.map((entry) => told(record.look, entry, viewer, names)),
+    [record, viewer, names],
   );
   return (
     <ol class="log decisions" ref={list} aria-label="Decisions" tabIndex={0}>
@@ -283,10 +277,12 @@ function Steps({
   );
 }
 
+/** The analysis of a record, decision by decision. It can be stopped, and goes on where it was. */
 function useAnalysis(record: OpenedRecord) {
   const [judgements, setJudgements] = useState<Judgement[]>([]);
   const [next, setNext] = useState(0);
   const [running, setRunning] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
   const decisions = record.replayed.decisions.length;
   useEffect(() => {
     if (!running) return;
@@ -295,7 +291,7 @@ function useAnalysis(record: OpenedRecord) {
       const found: Judgement[] = [];
       let shown = performance.now();
       for (let index = next; index < decisions && current; index += 1) {
-        const judgement = await judge(record, index, SIMULATIONS).catch(() => null);
+        const judgement = await judge(record, index, SIMULATIONS);
         if (!current) return;
         if (judgement) found.push(judgement);
         if (performance.now() - shown > 250 || index === decisions - 1) {
@@ -307,13 +303,20 @@ function useAnalysis(record: OpenedRecord) {
       }
       if (current) setRunning(false);
     };
-    void work();
+    setProblem(null);
+    work().catch((error: unknown) => {
+      if (!current) return;
+      setProblem(messageOf(error));
+      setRunning(false);
+    });
     return () => {
       current = false;
     };
   }, [running, record]);
   return {
     judgements,
+    progress: next,
+    problem,
     done: next >= decisions && decisions > 0,
     running,
     start: () => setRunning(true),

@@ -1,11 +1,11 @@
 /** The first screen: what is played and by whom, games to go on with, records to look at. */
 import { useEffect, useState } from "preact/hooks";
-import type { GameKey, Opened } from "../engines";
-import { openGame } from "../engines";
+import { openGame, type GameKey, type Opened } from "../engines";
+import { parseJson } from "../engine/index";
 import { messageOf, type GameInfo, type Json, type Rules } from "../engine/types";
 import { LOOKS } from "../looks";
 import { MACHINE, OPENING, hasBridge } from "../play/bridge";
-import { forget, kept, type Save, type SeatPlan, type Setup } from "../play/saves";
+import { forget, isSeat, kept, type Save, type SeatPlan, type Setup } from "../play/saves";
 
 interface Props {
   onStart: (setup: Setup) => void;
@@ -15,32 +15,35 @@ interface Props {
 }
 
 const PLAN_KEY = "siberia:plan";
-const LEVELS = ["level:easy", "level:medium", "level:hard", "level:best"];
+/** The choice of an agent whose spec is typed. */
 const OWN = "own";
 
-/** How agents are offered: levels first, then by name. */
-function offers(): [string, string][] {
-  return [
-    ...LEVELS.map((level): [string, string] => [level, `agent, ${level.slice(6)}`]),
-    ...["random", "greedy", "heuristic", "learned", "search:1000", "guided:200"].map((name): [string, string] => [
-      name,
-      name,
-    ]),
-  ];
-}
+/** The agents that are offered, by spec, with what the list says. */
+const OFFERS: readonly [spec: string, words: string][] = [
+  ["level:easy", "agent, easy"],
+  ["level:medium", "agent, medium"],
+  ["level:hard", "agent, hard"],
+  ["level:best", "agent, best"],
+  ["random", "random"],
+  ["greedy", "greedy"],
+  ["heuristic", "heuristic"],
+  ["learned", "learned"],
+  ["search:1000", "search:1000"],
+  ["guided:200", "guided:200"],
+];
+
+const NEW_AGENT: SeatPlan = { kind: "agent", name: "level:medium", agent: "level:medium" };
 
 interface Plan {
   game: GameKey;
   seats: SeatPlan[];
 }
 
+/** What was chosen before on this machine, and the game that the address asks for. */
 function storedPlan(): Plan {
   const fresh: Plan = {
     game: "card",
-    seats: [
-      { kind: "person", name: "You", agent: "" },
-      { kind: "agent", name: "level:medium", agent: "level:medium" },
-    ],
+    seats: [{ kind: "person", name: "You", agent: "" }, NEW_AGENT],
   };
   try {
     const plan = JSON.parse(localStorage.getItem(PLAN_KEY) ?? "null") as Plan | null;
@@ -54,7 +57,8 @@ function storedPlan(): Plan {
       (plan.game === "card" || plan.game === "board") &&
       Array.isArray(plan.seats) &&
       plan.seats.length >= 2 &&
-      plan.seats.length <= 4;
+      plan.seats.length <= 4 &&
+      plan.seats.every(isSeat);
     return fits ? plan : fresh;
   } catch {
     return fresh;
@@ -89,23 +93,18 @@ export function Start({ onStart, onResume, onFile, onLearn }: Props) {
     }
   };
   const seatCount = (count: number) => {
-    const more: SeatPlan = { kind: "agent", name: "level:medium", agent: "level:medium" };
-    change({ ...plan, seats: Array.from({ length: count }, (_, seat) => plan.seats[seat] ?? more) });
+    change({ ...plan, seats: Array.from({ length: count }, (_, seat) => plan.seats[seat] ?? NEW_AGENT) });
   };
   const setSeat = (seat: number, next: SeatPlan) =>
     change({ ...plan, seats: plan.seats.map((old, index) => (index === seat ? next : old)) });
   const readComponents = async (file: File) => {
     try {
-      const tables = JSON.parse(await file.text()) as Json;
+      const tables = parseJson(await file.text());
       opened?.engine.checkComponents(tables, plan.seats.length);
       setComponents({ name: file.name, tables });
       setProblem(null);
     } catch (error) {
-      setProblem(
-        error instanceof SyntaxError
-          ? `${file.name} is no component file: it is not JSON.`
-          : `${file.name}: ${messageOf(error)}`,
-      );
+      setProblem(`${file.name}: ${messageOf(error)}`);
     }
   };
   const start = () => {
@@ -227,7 +226,7 @@ export function Start({ onStart, onResume, onFile, onLearn }: Props) {
           </p>
         )}
         <button type="button" class="primary wide" disabled={!opened} onClick={start}>
-          {opened ? "Play" : problem ? "This browser can't play" : "Opening…"}
+          {opened ? "Play" : problem ? "This game can't be opened" : "Opening…"}
         </button>
       </section>
       <section class="card-box">
@@ -277,7 +276,7 @@ export function Start({ onStart, onResume, onFile, onLearn }: Props) {
 }
 
 function SeatRow({ index, seat, onChange }: { index: number; seat: SeatPlan; onChange: (seat: SeatPlan) => void }) {
-  const isOffered = offers().some(([spec]) => spec === seat.agent);
+  const isOffered = OFFERS.some(([spec]) => spec === seat.agent);
   const choice = seat.kind === "person" ? "person" : isOffered ? seat.agent : OWN;
   const choose = (value: string) => {
     if (value === "person") onChange({ kind: "person", name: index ? `Player ${index + 1}` : "You", agent: "" });
@@ -291,7 +290,7 @@ function SeatRow({ index, seat, onChange }: { index: number; seat: SeatPlan; onC
       </span>
       <select aria-label={`Seat ${index}`} value={choice} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="person">a person</option>
-        {offers().map(([spec, words]) => (
+        {OFFERS.map(([spec, words]) => (
           <option key={spec} value={spec}>
             {words}
           </option>
