@@ -51,13 +51,16 @@ function firstNotes(look: GameLook, game: Game, seat: number, action: number, se
   return [];
 }
 
-/** Whether `seat` has learned something by its decision `action` in `before` that it couldn't foresee. */
-export function broughtNews(before: Game, after: Game, seat: number, action: number): boolean {
-  if (after.isOver() || after.decisions > before.decisions + 1) return true;
+/** Whether `seat` has learned something by its own `actions`, taken from `before` to `after`, that it couldn't foresee. */
+export function broughtNews(before: Game, after: Game, seat: number, actions: readonly string[]): boolean {
+  if (after.isOver()) return true;
   const seen = sight(after, seat);
   return worlds(before, seat).some((world) => {
-    const events = world.apply(action);
-    return events.length > 0 || sight(world, seat) !== seen;
+    for (const name of actions) {
+      const action = world.legalActions().find((legal) => world.actionName(legal) === name);
+      if (action === undefined || world.apply(action).length > 0) return true;
+    }
+    return sight(world, seat) !== seen;
   });
 }
 

@@ -261,8 +261,10 @@ export class Session {
   undoBringsNews(): boolean {
     const last = this.lastOwn();
     if (last === null || this.viewer === null) return false;
-    const before = this.game.rewound(last);
-    return broughtNews(before, this.game, this.viewer, before.actionNumber(this.tale[last].name));
+    const since = this.tale.slice(last);
+    if (since.some((entry) => entry.player !== this.viewer)) return true;
+    const names = since.map((entry) => entry.name);
+    return broughtNews(this.game.rewound(last), this.game, this.viewer, names);
   }
 
   /** Take the viewer's latest decision back, and what followed. It is counted if that looks ahead. */
