@@ -574,7 +574,8 @@ def test_a_game_without_pages_signs_prices_and_sources_is_played_all_the_same(
     for name in ("SIGNS", "PARTS", "prices"):
         monkeypatch.delattr(game.variant.game.room("render"), name)
     monkeypatch.delattr(game.variant.game.room("chronicle"), "sources")
-    monkeypatch.setattr(handbook, "DOCS", tmp_path)
+    for folder in ("PAGES", "DOCS"):  # in a wheel and in a checkout
+        monkeypatch.setattr(handbook, folder, tmp_path)
     sitting, out = session(tmp_path, game, First("?", "rules", "rules 7", "rules prices", "t"))
     assert sitting.run()
     assert "the page card/rules.md is not installed" in out.getvalue()

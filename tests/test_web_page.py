@@ -31,12 +31,12 @@ from siberia_env.view import View
 from siberia_experiments.cli import main
 from siberia_experiments.web import files, server
 from siberia_experiments.web.bridge import Bridge
-from siberia_experiments.web.built import CHECKOUT, digests, written_digests
+from siberia_experiments.web.built import digests, written_digests
 from siberia_experiments.web.one_file import write_replay_pages
 from siberia_experiments.web.plan import game_plan, plays_in_browser
 from siberia_experiments.web.server import LARGEST_QUESTION, PageServer
 from siberia_experiments.web.words import GAMES, words
-from tests.processes import PATIENCE
+from tests.processes import PATIENCE, ROOT
 
 LARGEST_BUNDLE = 400_000  #: bytes of script, style and page together
 ADDRESSES = {f"http://www.w3.org/{name}" for name in ("2000/svg", "1999/xlink", "1999/xhtml", "1998/Math/MathML")}
@@ -47,12 +47,12 @@ SHORT = {"max_turns": 4}
 
 
 def test_the_built_page_is_what_its_sources_give() -> None:
-    assert written_digests() == digests(), "the page is not built from these sources: run make web"
+    assert written_digests() == digests(ROOT), "the page is not built from these sources: run make web"
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_pages_words_are_what_python_has(name: str) -> None:
-    written = json.loads((CHECKOUT / "web" / "src" / "data" / f"{name}.json").read_text(encoding="utf-8"))
+    written = json.loads((ROOT / "web" / "src" / "data" / f"{name}.json").read_text(encoding="utf-8"))
     assert written == words(name)
 
 
