@@ -36,12 +36,12 @@ def _ladder(*levels: tuple[str, int]) -> dict[str, Level]:
 
 #: Who plays each level, by game and number of players.
 LEVELS: Mapping[tuple[str, int], Mapping[str, Level]] = {
-    ("card", 2): _ladder(("greedy", 905), ("search:1000", 1000), ("heuristic", 1721), ("guided:200", 1785)),
-    ("card", 3): _ladder(("search:1000", 1000), ("greedy", 1130), ("heuristic", 1526), ("learned", 1529)),
-    ("card", 4): _ladder(("search:1000", 1000), ("greedy", 1229), ("learned", 1442), ("heuristic", 1508)),
-    ("board", 2): _ladder(("search:1000", 1000), ("greedy", 1370), ("heuristic", 1762), ("guided:200", 1882)),
-    ("board", 3): _ladder(("search:1000", 1000), ("greedy", 1388), ("learned", 1519), ("heuristic", 1678)),
-    ("board", 4): _ladder(("search:1000", 1000), ("greedy", 1749), ("learned", 1866), ("heuristic", 1953)),
+    ("card", 2): _ladder(("greedy", 951), ("search:1000", 1000), ("heuristic", 1616), ("guided:200", 1771)),
+    ("card", 3): _ladder(("search:1000", 1000), ("greedy", 1157), ("heuristic", 1536), ("guided:200", 1631)),
+    ("card", 4): _ladder(("search:1000", 1000), ("greedy", 1205), ("heuristic", 1475), ("guided:200", 1535)),
+    ("board", 2): _ladder(("search:1000", 1000), ("greedy", 1369), ("heuristic", 1741), ("guided:200", 2044)),
+    ("board", 3): _ladder(("search:1000", 1000), ("greedy", 1575), ("learned", 1810), ("guided:200", 1890)),
+    ("board", 4): _ladder(("search:1000", 1000), ("greedy", 1710), ("learned", 1774), ("heuristic", 1873)),
 }
 
 
