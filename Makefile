@@ -43,8 +43,10 @@ demo: setup
 	$(BIN)/siberia demo $(GAME)
 
 # A worker a processor; what many tests need is compiled before they start, once and not by each of them.
-# Bytecode is kept whatever the environment says: the tests start some hundred programs.
+# Bytecode is kept whatever the environment says: the tests start some hundred programs. There is a test on every
+# processor, so torch takes one thread for each.
 test: export PYTHONDONTWRITEBYTECODE =
+test: export OMP_NUM_THREADS ?= 1
 test: setup
 	$(BIN)/python -m tests.compiling
 	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal --nbmake --nbmake-timeout 60 notebooks tests
