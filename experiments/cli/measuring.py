@@ -32,6 +32,7 @@ from siberia_experiments.cli.options import (
     complete_agents,
     positive,
     processors,
+    read_budget,
     refusing_bad_input,
     say,
 )
@@ -97,6 +98,7 @@ def evaluate(
 @commands.command()
 @refusing_bad_input
 def exploit(
+    context: typer.Context,
     game: GameName,
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent to exploit (see docs/agents.md).")],
     players: Players = 2,
@@ -142,8 +144,6 @@ def exploit(
     from siberia_experiments.training.run import game_settings
 
     folder = Path(f"runs/exploit-{game}") if out is None else out
-    if minutes is None and decisions is None:
-        minutes = 10.0
     options = ExploitOptions(
         game,
         agent,
@@ -151,13 +151,12 @@ def exploit(
         read_game_rules(game, rules),
         read_tables(game, components),
         seed,
-        minutes,
-        decisions,
-        start_from,
-        read_fields("--settings", settings, game_settings(game)),
-        device,
-        threads,
-        games,
+        start=start_from,
+        settings=read_fields("--settings", settings, game_settings(game)),
+        device=device,
+        threads=threads,
+        games=games,
+        **read_budget(context, 10.0),
     )
     exploiter = Exploit(options, folder)
     for pick in exploiter.run():

@@ -204,12 +204,12 @@ def keeps_its_own(what: str, context: typer.Context, names: Iterable[str]) -> No
         raise ConfigurationError(f"--{name.replace('_', '-')}: {what} keeps its own; leave the option out")
 
 
-def read_budget(context: typer.Context, usual: float | None = None) -> dict[str, Any]:
-    """What --minutes and --decisions say; if neither is given, `usual` minutes, or nothing for None."""
-    names = ("minutes", "decisions")
+def read_budget(context: typer.Context, usual: float | None = None, other: str = "decisions") -> dict[str, Any]:
+    """What --minutes and the option in its place (`other`) say; if neither is given, `usual` minutes, or nothing."""
+    names = ("minutes", other)
     if those_given(context, names):
         return {name: context.params[name] for name in names}
-    return {} if usual is None else {"minutes": usual, "decisions": None}
+    return {} if usual is None else {"minutes": usual, other: None}
 
 
 def positive(name: str, value: float, most: float) -> None:

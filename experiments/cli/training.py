@@ -252,6 +252,7 @@ def rllib(
 @commands.command()
 @refusing_bad_input
 def tune(
+    context: typer.Context,
     game: GameName,
     players: Players = 2,
     rules: Rules = "",
@@ -284,8 +285,6 @@ def tune(
     from siberia_experiments.training.tune import CONSTANTS, REPORT, TuneOptions, Tuning
 
     folder = Path(f"runs/tune-{game}") if out is None else out
-    if minutes is None and generations is None:
-        minutes = 10.0
     tuning = Tuning(
         TuneOptions(
             game,
@@ -293,13 +292,12 @@ def tune(
             read_game_rules(game, rules),
             read_tables(game, components),
             tuple(read_agents(opponents)),
-            minutes,
-            generations,
-            population,
-            games,
-            last_games,
-            spread,
+            population=population,
+            games=games,
+            last_games=last_games,
+            spread=spread,
             seed=seed,
+            **read_budget(context, 10.0, "generations"),
         )
     )
     make_folder(folder)

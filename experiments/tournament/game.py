@@ -31,6 +31,7 @@ from siberia_experiments.tournament.agent_process import AgentProcess, ForfeitEr
 
 T = TypeVar("T")
 
+MOVE_SECONDS = 60.0  #: time limit for a move, unless another one is asked for
 MEMORY = 4096  #: megabytes for the process of an agent of the user's own
 NOBODY = -1  #: stands in place of a seat or an entrant
 

@@ -25,7 +25,7 @@ from siberia_env.errors import ConfigurationError, SiberiaError
 from siberia_env.game import Variant
 from siberia_experiments.console import console, counting
 from siberia_experiments.tournament.agent_files import Digests, changed_files, digests_of
-from siberia_experiments.tournament.game import MEMORY, NOBODY, Result, Setting, Task
+from siberia_experiments.tournament.game import MEMORY, MOVE_SECONDS, NOBODY, Result, Setting, Task
 from siberia_experiments.tournament.pool import Workers
 from siberia_experiments.tournament.ratings import RESAMPLES, Ratings
 from siberia_experiments.tournament.store import FORMAT, SETTINGS, SUMMARY, Ledger, as_csv
@@ -136,7 +136,7 @@ class Tournament:
         games: int,
         folder: Path,
         seed: int = 0,
-        move_seconds: float = 60.0,
+        move_seconds: float = MOVE_SECONDS,
         memory: int = MEMORY,
     ) -> None:
         """Set up a tournament. Nothing is played or written yet.

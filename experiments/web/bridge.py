@@ -26,10 +26,9 @@ from siberia_env.game import Variant, find_game, is_game
 from siberia_env.position import Position
 from siberia_experiments.faults import described
 from siberia_experiments.tournament.agent_process import AgentProcess, ForfeitError
-from siberia_experiments.tournament.game import MEMORY
+from siberia_experiments.tournament.game import MEMORY, MOVE_SECONDS
 
 KEYS = ("game", "version", "players", "rules", "components", "player", "agent", "seed", "state", "legal")
-MOVE_SECONDS = 60.0  #: time limit for a move of an agent of the user's own, as in tournaments
 MOST_AGENTS = 8  #: agents that are kept; the one that was made first goes first
 
 
