@@ -31,6 +31,11 @@ def cut(target: Any, start: int, limits: Any) -> None:
 
 
 @kernel
+def multiplied(target: Any, start: int, factors: Any) -> None:
+    simd.multiply_row(target, start, factors, WIDE)
+
+
+@kernel
 def bits_of(target: Any, start: int, bits: int) -> int:
     simd.add_bits(target, start, bits, AREAS)
     return simd.bit_count(bits)
@@ -83,6 +88,16 @@ def test_what_exceeds_a_row_is_left(start: int, row: list[int], limits: list[int
     cut(target, start, np.array(limits, np.int8))
     for index, limit in enumerate(limits):
         expected[start + index] = max(row[start + index] - limit, 0)
+    assert target.tolist() == expected
+
+
+@thorough
+@given(starts, numbers(-200, 200, SIZE), numbers(-128, 127, WIDE))
+def test_rows_are_multiplied(start: int, row: list[int], factors: list[int]) -> None:
+    target, expected = np.array(row, np.int16), list(row)
+    multiplied(target, start, np.array(factors, np.int8))
+    for index, factor in enumerate(factors):
+        expected[start + index] = row[start + index] * factor
     assert target.tolist() == expected
 
 

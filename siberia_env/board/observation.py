@@ -65,7 +65,7 @@ from siberia_env.board.state import (
 from siberia_env.common.components import NUM_RESOURCES
 from siberia_env.common.observation import PLAYER_COUNTS, scaled, seat_of, seated
 from siberia_env.core.jit import kernel, kernel_part, stack_array
-from siberia_env.core.simd import add_bits, copy_row, count_members, exceed_row, join_sets
+from siberia_env.core.simd import add_bits, copy_row, count_members, exceed_row, join_sets, multiply_row
 from siberia_env.game import MAX_PLAYERS, Block, block_offsets, block_scales
 
 # With the box's own tables only two quantities can exceed their unit: `empty_reserves`, of which three end the game,
@@ -323,8 +323,7 @@ def _seats(ruleset: Ruleset, state: State, player: int, quantities: Any) -> None
         count_members(quantities, AT.yield_ + index, state.lying, presence, NUM_RESOURCES)
         copy_row(quantities, AT.best_price + index, state.best_price[other], NUM_RESOURCES)
         count_members(quantities, AT.sale + index, state.lying, presence, NUM_RESOURCES)
-        for resource in range(NUM_RESOURCES):
-            quantities[AT.sale + index + resource] *= int(state.best_price[other, resource])
+        multiply_row(quantities, AT.sale + index, state.best_price[other], NUM_RESOURCES)
         copy_row(quantities, AT.workers + seat * NUM_PLACES, state.workers[other], NUM_PLACES)
         copy_row(quantities, AT.salesmen + seat * NUM_EXCHANGES, state.salesmen[other], NUM_EXCHANGES)
         index = seat * NUM_PANEL_ACTIONS

@@ -194,6 +194,21 @@ def exceed_row(target: Any, start: int, row: Any, width: int) -> None:
         target[start + index] = max(int(target[start + index]) - int(row[index]), 0)
 
 
+def _multiply(call: Call) -> None:
+    there = call.read(0, 1)
+    call.write(call.builder.mul(there, call.read(2, wanted=there.type)), 0, 1)
+
+
+@vector_form(_multiply)
+def multiply_row(target: Any, start: int, row: Any, width: int) -> None:
+    """Multiply `target` from `start` on by `row`, `width` (a constant) numbers; the products must fit into its type.
+
+    With the loop a step with observation takes 4% longer.
+    """
+    for index in range(width):
+        target[start + index] *= int(row[index])
+
+
 def _members(call: Call) -> None:
     sets = call.read(2)
     common = call.builder.and_(sets, call.everywhere(3, sets.type))
