@@ -430,22 +430,49 @@ def test_a_record_that_is_dropped_replaces_the_one_that_is_shown(
     page.wait_for_selector("button.primary:not(:disabled)")
     for game in GAMES:
         text = recorded(tmp_path / f"{game}.jsonl", game).read_text(encoding="utf-8")
-        page.evaluate(
-            """(text) => {
-              const dataTransfer = new DataTransfer();
-              dataTransfer.items.add(new File([text], "game.jsonl"));
-              document.dispatchEvent(new DragEvent("drop", { dataTransfer }));
-            }""",
-            text,
-        )
-        decisions = sum('"action":' in line for line in text.splitlines())
-        wait_until(
-            page,
-            "(end) => document.querySelector('.slider span:last-child')?.textContent === end",
-            f"0 of {decisions}",
-        )
+        drop_record(page, text)
+        wait_for_record(page, text)
         page.get_by_label("To the end").click()
         page.wait_for_selector(".sheet")
+
+
+def test_each_game_of_a_file_can_be_looked_at(served: PageServer, visit: Callable[..., Visit], tmp_path: Path) -> None:
+    begun = visit()
+    page = begun.page
+    page.goto(served.origin)
+    page.wait_for_selector("button.primary:not(:disabled)")
+    texts = [recorded(tmp_path / f"{game}.jsonl", game).read_text(encoding="utf-8") for game in GAMES]
+    damaged = texts[0].replace('"action":', '"action!":')
+    drop_record(page, "".join([*texts, damaged]))
+    for number in (0, 1, 0):
+        page.get_by_label("Game", exact=True).select_option(f"{number + 1} of 3")
+        wait_for_record(page, texts[number])
+        assert page.get_by_label("Game", exact=True).input_value() == str(number)
+    page.get_by_label("Game", exact=True).select_option("3 of 3")
+    page.wait_for_selector(".page-problem")
+    assert page.get_by_label("Game", exact=True).input_value() == "0"
+    wait_for_record(page, texts[0])
+
+
+def drop_record(page: Page, text: str) -> None:
+    page.evaluate(
+        """(text) => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([text], "game.jsonl"));
+          document.dispatchEvent(new DragEvent("drop", { dataTransfer }));
+        }""",
+        text,
+    )
+
+
+def wait_for_record(page: Page, text: str) -> None:
+    """Wait until the first position of the record is shown."""
+    decisions = sum('"action":' in line for line in text.splitlines())
+    wait_until(
+        page,
+        "(end) => document.querySelector('.slider span:last-child')?.textContent === end",
+        f"0 of {decisions}",
+    )
 
 
 def test_the_page_shows_and_tells_what_python_does(tmp_path: Path) -> None:

@@ -177,7 +177,12 @@ export function App() {
         />
       )}
       {screen.kind === "replay" && (
-        <ReplayScreen key={screen.record.id} record={screen.record} onLeave={RECORD === null ? home : null} />
+        <ReplayScreen
+          key={screen.record.id}
+          record={screen.record}
+          onGame={(number) => replay(openRecord(screen.record.file, number))}
+          onLeave={RECORD === null ? home : null}
+        />
       )}
       {screen.kind === "learn" && <Learn game={screen.game} onBack={() => show(screen.back)} />}
     </>

@@ -14,20 +14,35 @@ export interface OpenedRecord {
   thinker: Thinker;
   replayed: Replayed;
   tale: Entry[];
-  /** The lines of the game; of a file with several games, the first one's. */
+  /** The lines of this game alone. */
   text: string;
+  /** The whole file, how many games it holds, and which of them this is, from 0 on. */
+  file: string;
+  games: number;
+  number: number;
 }
 
 let opened = 0;
 
-/** Read the text of a record. Throws a `SiberiaError` in one sentence if it is damaged or no record. */
-export async function openRecord(text: string): Promise<OpenedRecord> {
+/** Read game `number` of a file of records. Throws a `SiberiaError` in one sentence if it is damaged or no record. */
+export async function openRecord(file: string, number = 0): Promise<OpenedRecord> {
+  const games = gamesOf(file);
+  const text = games[number];
   const game = gameOf(text);
   const { engine, thinker } = await openGame(game);
-  const one = firstGame(text);
-  const replayed = engine.fromRecord(one);
+  const replayed = engine.fromRecord(text);
   const look = LOOKS[game];
-  return { id: opened++, look, thinker, replayed, tale: taleOf(look, replayed), text: one };
+  return {
+    id: opened++,
+    look,
+    thinker,
+    replayed,
+    tale: taleOf(look, replayed),
+    text,
+    file,
+    games: games.length,
+    number,
+  };
 }
 
 /** Which game a record is of, from its first line. */
@@ -49,13 +64,16 @@ function gameOf(text: string): GameKey {
   return game;
 }
 
-/** The lines of the first game in a file of several. */
-function firstGame(text: string): string {
-  const lines = text.split("\n");
-  const next = lines.findIndex(
-    (line, index) => index > 0 && line.includes('"format"') && line.includes('"siberia-record/'),
+/** The lines of each game in a file: a header begins the next one. */
+function gamesOf(file: string): string[] {
+  const lines = file.split("\n");
+  const begins = lines.flatMap((line, index) =>
+    index > 0 && line.includes('"format"') && line.includes('"siberia-record/') ? [index] : [],
   );
-  return next < 0 ? text : `${lines.slice(0, next).join("\n")}\n`;
+  return [0, ...begins].map((from, number) => {
+    const to = begins[number];
+    return to === undefined ? lines.slice(from).join("\n") : `${lines.slice(from, to).join("\n")}\n`;
+  });
 }
 
 /** Everything that happened, told as in a game that is played. */

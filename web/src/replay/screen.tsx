@@ -17,7 +17,14 @@ import { judge, turningPoints, type Judgement, type OpenedRecord } from "./recor
 const SIMULATIONS = 200;
 const NOTHING = new Set<string>();
 
-export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeave: (() => void) | null }) {
+interface ReplayProps {
+  record: OpenedRecord;
+  /** Shows another game of the same file. */
+  onGame: (number: number) => void;
+  onLeave: (() => void) | null;
+}
+
+export function ReplayScreen({ record, onGame, onLeave }: ReplayProps) {
   const { look, replayed } = record;
   const decisions = replayed.decisions.length;
   const [at, setAt] = useState(0);
@@ -106,6 +113,24 @@ export function ReplayScreen({ record, onLeave }: { record: OpenedRecord; onLeav
         <div class="ask">
           <p class="turn">{look.shown(game, viewer, names).turn}</p>
         </div>
+        {record.games > 1 && (
+          <label class="row">
+            <span>Game</span>
+            <select
+              value={record.number}
+              onChange={(event) => {
+                onGame(Number(event.currentTarget.value));
+                event.currentTarget.value = String(record.number); // which stays if the other game is damaged
+              }}
+            >
+              {Array.from({ length: record.games }, (_, number) => (
+                <option key={number} value={number}>
+                  {number + 1} of {record.games}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <div class="tools" role="toolbar" aria-label="Steps">
           <button type="button" onClick={() => step(0)} aria-label="To the beginning">
             |◀
