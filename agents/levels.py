@@ -39,7 +39,7 @@ LEVELS: Mapping[tuple[str, int], Mapping[str, Level]] = {
     ("card", 2): _ladder(("greedy", 951), ("search:1000", 1000), ("heuristic", 1616), ("guided:200", 1771)),
     ("card", 3): _ladder(("search:1000", 1000), ("greedy", 1157), ("heuristic", 1536), ("guided:200", 1631)),
     ("card", 4): _ladder(("search:1000", 1000), ("greedy", 1205), ("heuristic", 1475), ("guided:200", 1535)),
-    ("board", 2): _ladder(("search:1000", 1000), ("greedy", 1369), ("heuristic", 1741), ("guided:200", 2044)),
+    ("board", 2): _ladder(("search:1000", 1000), ("greedy", 1273), ("heuristic", 1585), ("guided:200", 1865)),
     ("board", 3): _ladder(("search:1000", 1000), ("greedy", 1575), ("learned", 1810), ("guided:200", 1890)),
     ("board", 4): _ladder(("search:1000", 1000), ("greedy", 1710), ("learned", 1774), ("heuristic", 1873)),
 }
