@@ -41,7 +41,7 @@ LEVELS: Mapping[tuple[str, int], Mapping[str, Level]] = {
     ("card", 4): _ladder(("search:1000", 1000), ("greedy", 1205), ("heuristic", 1475), ("guided:200", 1535)),
     ("board", 2): _ladder(("search:1000", 1000), ("greedy", 1273), ("heuristic", 1585), ("guided:200", 1865)),
     ("board", 3): _ladder(("search:1000", 1000), ("greedy", 1575), ("learned", 1810), ("guided:200", 1890)),
-    ("board", 4): _ladder(("search:1000", 1000), ("greedy", 1710), ("learned", 1774), ("heuristic", 1873)),
+    ("board", 4): _ladder(("search:1000", 1000), ("greedy", 1852), ("learned", 1932), ("heuristic", 2033)),
 }
 
 
