@@ -26,6 +26,7 @@ from siberia_env.core.rng import advance, derive, scale, scramble
 from siberia_env.game import States, Variant, revealed_hash
 
 FINE = 1 << 24  #: steps of a random number from 0 to 1
+MOST_ASKED = 32  #: decisions of others in a simulation of guided search about which the network is asked
 UNSEEN = "unseen"  #: the edge of a decision that others make in secret
 
 
@@ -221,7 +222,7 @@ class Flight:
         generator: its own random numbers.
         path: by edge, who decided, where each tree came to, and the return that was credited in advance to each.
         first: its first action.
-        asked: decisions of others for which the network gave priors anew.
+        asked: decisions of others about which the network was asked.
         fresh: whether no simulation began in its world before.
         weights: the policy's likelihoods for the decision that is due, up to a factor, once the network was asked.
         course: what it does, up to the next time when it needs the network.
@@ -314,9 +315,7 @@ class SlowGuided(SlowSearch):
                 waiting = []
                 for flight, what in asking:
                     self.states = flight.states
-                    if what == "leaf":
-                        self.evaluate(flight)
-                    else:
+                    if what != "leaf" or not self.evaluate(flight):
                         flight.weights = self.likelihoods(1.0 if what == "secret" else self.temperature)
                         waiting.append(flight)
             self.simulations += size
@@ -344,14 +343,16 @@ class SlowGuided(SlowSearch):
             if node.logits is not None and node.logits[0] == mover:
                 self.give_priors(node, mover, actions)
             children = {action: node.children.get((mover, action), SlowNode()) for action in actions}
-            if len(actions) > 1 and not all(child.prior for child in children.values()):
-                yield "leaf"
-                return
             priors = {action: child.prior for action, child in children.items()}
-            if len(actions) > 1 and mover != self.player and flight.asked < self.worlds:
-                flight.asked += 1
-                yield "others"
+            new = len(actions) > 1 and not all(priors.values())
+            if new or (len(actions) > 1 and mover != self.player and flight.asked < min(self.worlds, MOST_ASKED)):
+                if not new:
+                    flight.asked += 1
+                yield "leaf" if new else "others"
                 assert flight.weights is not None
+                assert node.logits is not None
+                if node.logits[0] == mover:  # logits kept for another of the batch may be for other actions
+                    self.give_priors(node, mover, actions)
                 priors, flight.weights = flight.weights, None
                 children = {action: node.children[mover, action] for action in actions}
             action, untried = self.choose(node, mover, priors, children)
@@ -432,8 +433,11 @@ class SlowGuided(SlowSearch):
                 weight = max(exp(min((logits[action] - top) / self.temperature, 60)), 1e-30)
                 child.prior = float(np.float32(weight))  # as nodes keep it
 
-    def evaluate(self, flight: Flight) -> None:
-        """Look at the position where a simulation has come to, and end it."""
+    def evaluate(self, flight: Flight) -> bool:
+        """Look at a decision to which a simulation has come, and end it there if it is the searcher's; whether it is.
+
+        It is ended at another's decision too if it has asked about very many.
+        """
         node, mover, actions, seen = self.own_node(flight.nodes), self.mover, self.legal(), self.observation()
         if node.logits is None or node.logits[0] != mover:  # else another one of the batch has just been here
             logits = self.model.logits(seen)[0].astype(float)
@@ -443,11 +447,15 @@ class SlowGuided(SlowSearch):
                 node.children[mover, action].prior = 0.0
             self.give_priors(node, mover, [*own, *actions])
             node.logits = node.logits if kept is None else kept
+        if mover != self.player and flight.asked < MOST_ASKED:
+            flight.asked += 1
+            return False
         players = self.variant.num_players
         margins = self.model.margins(seen)[0, :players].astype(float)
         relative = [(seat - mover) % players for seat in range(players)]
         shares = self.model.shares(seen, players)[0].astype(float)
         self.land(flight, shares[relative], (margins - margins.mean())[relative])
+        return True
 
     def land(self, flight: Flight, shares: Any, margins: Any) -> None:
         """Book the end of a simulation: shares of the win and margins by seat."""

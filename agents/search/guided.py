@@ -90,10 +90,11 @@ class GuidedTree(Tree):
     def keep(self, until: int) -> None:
         """Make room for the logits of all simulations up to `until`, as far as nodes may keep them."""
         rows, columns = self.logits.shape
-        needed = min(int(self.logits_used[0]) + until - self.done, MOST_LOGITS // columns)
+        more = (until - self.done) * (puct.MOST_ASKED + 1)
+        needed = min(int(self.logits_used[0]) + more, MOST_LOGITS // columns)
         if needed > rows:
-            more = np.zeros((min(max(needed, 2 * rows), MOST_LOGITS // columns) - rows, columns), np.float32)
-            self.logits = np.concatenate([self.logits, more])
+            added = np.zeros((min(max(needed, 2 * rows), MOST_LOGITS // columns) - rows, columns), np.float32)
+            self.logits = np.concatenate([self.logits, added])
 
 
 class GuidedAgent(SearchAgent):
@@ -105,8 +106,8 @@ class GuidedAgent(SearchAgent):
         exploration: the weight of the policy's priors.
         first_play: what an action not tried yet is thought to be worse by.
         temperature: of the policy; above 1 priors are flatter.
-        worlds: number of others' decisions in a simulation for which the network gives priors anew, for the world
-            at hand.
+        worlds: number of others' decisions in a simulation about which the network is asked again, if need be, so
+            that their priors are those of the world at hand.
         split: whether the trees descend by what is shown of secret decisions.
         batch: number of simulations under way at the same time, 1 to 64, whose positions the network runs for together.
         threads: number of threads; a budget of simulations is divided among them.

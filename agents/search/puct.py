@@ -1,8 +1,11 @@
 """The search of `siberia_agents.search.ismcts` guided by a model: its policy is the prior, its shares the playout.
 
 Descends by PUCT (Silver and others, "Mastering the game of Go without human knowledge", 2017; Rosin, 2011) among
-the actions that are legal in each determinization. A simulation ends at a decision that has not been looked at:
-there one pass through the network gives every action its prior and every seat its return.
+the actions that are legal in each determinization. At a decision that has not been looked at, a pass through the
+network gives every action its prior. If it is the searching player's, the simulation ends there, and every seat gets
+the return that the network expects. What it expects depends on who asks: it was trained at the decisions of one player
+among others, often weaker ones, so it expects more for whoever is on turn. Returns of positions with different players
+on turn would not compare. Past decisions of others the simulation therefore goes on.
 
 Several simulations are under way at the same time, so that the network runs for all of them together. An edge that
 one of them has taken counts as visited, with the mean return that it had, until the simulation's own return is known.
@@ -53,6 +56,7 @@ MOVING, AT_LEAF, AT_OTHERS, LANDED = range(4)
 
 WORLDS = 64  #: worlds in use at the same time; simulations take turns, so that no two under way share one
 REUSE = 4  #: simulations that begin in the same world; `determinize` takes longer than all else where much is known
+MOST_ASKED = 32  #: decisions of others in a simulation about which the network is asked
 FIRST_SHARE = 4  #: early in a search only one simulation is under way for so many that are done
 
 #: The exponents of an action's weight lie between these; below the lowest it weighs `LEAST`.
@@ -88,7 +92,7 @@ class Flights(NamedTuple):
     first: Any  #: int64 [B], the first action, or `NONE`
     status: Any  #: int64 [B], `MOVING` and so on
     ready: Any  #: int8 [B], whether `weights` are those of the decision that is due
-    asked: Any  #: int64 [B], decisions of others that the network was asked about
+    asked: Any  #: int64 [B], decisions of others that the network was asked about, `MOST_ASKED` at most
     world: Any  #: int64 [B], the number of the state that keeps the world as it was at the beginning
     replay: Any  #: int64 [B], whose secret decisions are drawn anew; P: nobody's any more
     left: Any  #: int64 [B], how many of them are left
@@ -385,7 +389,7 @@ def fly(
         if count > 1 and tally[FOUND] < count:
             flights.status[slot] = AT_LEAF
             break
-        if count > 1 and mover != player and not ready and flights.asked[slot] < settings.worlds:
+        if count > 1 and mover != player and not ready and flights.asked[slot] < min(settings.worlds, MOST_ASKED):
             flights.asked[slot] += 1
             flights.status[slot] = AT_OTHERS
             break
@@ -503,7 +507,7 @@ def grow_guided(
     margins = np.zeros(MAX_PLAYERS, np.float64)
     returns = np.zeros(MAX_PLAYERS, np.float64)
     tally = np.zeros(5, np.float64)
-    room = settings.batch * ((trees + 1) * DEEPEST + 2 * actions)
+    room = settings.batch * ((trees + 1) * DEEPEST + (MOST_ASKED + 2) * actions)
     simulated = 0
     simulation = begin
     while simulation < end and used[0] + room <= nodes.shape[0]:
@@ -533,9 +537,12 @@ def grow_guided(
                     here = int(flights.nodes[slot, mover if trees > 1 else 0])
                     if kept_row(nodes, here, mover, kept, actions) == 0:  # else one before it in the batch was here
                         expand(nodes, used, here, mover, mask, kept, outputs, settings.temperature)
-                    expected(outputs, networks, mover, players, margins, returns)
-                    land(nodes, sums, slot, flights, trees, players, margins, returns)
-                else:
+                    if mover == player or flights.asked[slot] == MOST_ASKED:
+                        expected(outputs, networks, mover, players, margins, returns)
+                        land(nodes, sums, slot, flights, trees, players, margins, returns)
+                    else:
+                        flights.asked[slot] += 1
+                if flights.status[slot] != LANDED:
                     top = highest(outputs, mask)
                     temperature = 1.0 if flights.replay[slot] < players else settings.temperature
                     for action in range(actions):

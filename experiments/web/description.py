@@ -166,6 +166,7 @@ def searching(game: Game) -> dict[str, Any]:
         "extra": puct.EXTRA,
         "worlds": puct.WORLDS,
         "mostLogits": guided.MOST_LOGITS,
+        "mostAsked": puct.MOST_ASKED,
         "logitsAtStart": guided.LOGITS_AT_START,
         "mostRows": network.MOST_ROWS,
         "block": network.BLOCK,

@@ -38,6 +38,7 @@ export interface SearchInfo {
   readonly extra: number;
   readonly worlds: number;
   readonly mostLogits: number;
+  readonly mostAsked: number;
   readonly logitsAtStart: number;
   readonly mostRows: number;
   readonly block: number;

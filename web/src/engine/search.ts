@@ -184,7 +184,8 @@ class Forest {
     const { numActions, search } = this.kernels.info;
     const columns = numActions + search.extra;
     const most = Math.floor(search.mostLogits / columns);
-    const needed = Math.min(Number(this.kernels.wide(this.places.logits_used, 1)[0]) + until - this.done, most);
+    const more = (until - this.done) * (search.mostAsked + 1);
+    const needed = Math.min(Number(this.kernels.wide(this.places.logits_used, 1)[0]) + more, most);
     if (needed > this.rows) {
       const rows = Math.min(Math.max(needed, 2 * this.rows), most);
       this.places.logits = this.moved(this.places.logits, 4 * this.rows * columns, rows / this.rows);
