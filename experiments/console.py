@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections import Counter
@@ -54,12 +55,17 @@ def stdout_kept(asked: bool = True) -> Iterator[None]:
 
 def percent(rate: Interval) -> str:
     """`97.5% [95.1, 98.8]`."""
-    return f"{100 * rate.value:.1f}% [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+    return f"{100 * rate.value:.1f}%{_bounds(rate)}"
 
 
 def points(gain: Interval) -> str:
     """A difference of win rates in percentage points: `+4.0 [1.5, 6.5]`."""
-    return f"{100 * gain.value:+.1f} [{100 * gain.low:.1f}, {100 * gain.high:.1f}]"
+    return f"{100 * gain.value:+.1f}{_bounds(gain)}"
+
+
+def _bounds(interval: Interval) -> str:
+    """In per cent; nothing where a single value says nothing about its spread."""
+    return "" if math.isinf(interval.low) else f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
 def mean_score(score: Interval, game: Game) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from siberia_env.errors import ConfigurationError
 from siberia_experiments.cli import main
+from siberia_experiments.console import percent, points
 from siberia_experiments.training import trial as trials
 from siberia_experiments.training.ppo import Settings
 from siberia_experiments.training.run import TrainOptions
@@ -77,7 +79,12 @@ def test_gains_are_taken_seed_by_seed_with_students_interval() -> None:
     assert gain.value == pytest.approx(0.17 / 3)
     assert (gain.low, gain.high) == pytest.approx((gain.value - half, gain.value + half), abs=1e-6)
     assert told[1].rate.value == pytest.approx(0.6675)
-    assert student([0.3]).low == student([0.3]).high == 0.3
+
+
+def test_one_seed_has_no_interval() -> None:
+    alone = student([0.3])
+    assert (alone.value, alone.low, alone.high) == (0.3, -math.inf, math.inf)
+    assert (percent(alone), points(alone)) == ("30.0%", "+30.0")
 
 
 def test_the_command_tells_what_each_arm_wins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from siberia_agents.registry import spec_with_file
 from siberia_experiments.commands import command_line, path_word, rules_text
-from siberia_experiments.console import console, new_table, percent
+from siberia_experiments.console import console, new_table, percent, points
 from siberia_experiments.training.run import CurvePoint, Training
 from siberia_experiments.training.run import Progress as RunProgress
 from siberia_experiments.training.trial import Verdict
@@ -70,11 +70,7 @@ def verdict_table(verdicts: Iterable[Verdict]) -> Table:
     for name in ("arm", "games", "wins", "more than the first", "decisions", "minutes"):
         table.add_column(name, justify="left" if name in ("arm", "games") else "right")
     for one in verdicts:
-        gain = (
-            ""
-            if one.gain is None
-            else f"{100 * one.gain.value:+.1f} [{100 * one.gain.low:+.1f}, {100 * one.gain.high:+.1f}]"
-        )
+        gain = "" if one.gain is None else points(one.gain)
         table.add_row(
             one.arm,
             f"{one.players} players, {column(one.players, one.opponent)}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from io import StringIO
@@ -282,9 +283,9 @@ def _by_seed(results: Sequence[Result], arm: str, players: int, opponent: str) -
 
 
 def student(values: Sequence[float]) -> Interval:
-    """The mean of a few values with Student's 95% interval; of a single value the interval has no width."""
+    """The mean of a few values with Student's 95% interval, which is infinite for a single value."""
     mean = float(np.mean(values))
     if len(values) == 1:
-        return Interval(mean, mean, mean)
+        return Interval(mean, -math.inf, math.inf)
     half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
     return Interval(mean, mean - half, mean + half)
