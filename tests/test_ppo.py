@@ -174,6 +174,40 @@ def test_every_seat_is_paid_its_own_result(game: str, players: tuple[int, ...]) 
     assert checked > 500
 
 
+@pytest.mark.parametrize(("game", "players"), [("card", (2, 4)), ("board", (2,))])
+def test_what_breaks_off_is_worth_what_was_expected_at_the_last_own_decision(
+    game: str, players: tuple[int, ...]
+) -> None:
+    """Not what the network makes of a seat that is not on turn, of which it learns nothing."""
+    one = learner(game, players, gae_lambda=1.0, rollout=2000)
+    seen = Watched(one)
+    rollout, number = seen.rollout, 0
+    waiting: dict[tuple[int, int], list[int]] = {}
+    for step, ended in zip(seen.steps, seen.ended, strict=True):
+        for row in np.flatnonzero(step["free"]):
+            waiting.setdefault((int(row), int(step["player"][row])), []).append(number)
+            number += 1
+        for end in ended:
+            for seat in range(len(end.points)):
+                waiting.pop((end.game, seat), None)
+    assert len(waiting) > 30
+    for decisions in waiting.values():
+        last = decisions[-1]
+        with th.no_grad(), th.autocast("cpu", th.bfloat16, enabled=one.player.half):
+            heads = one.network(rollout.observation[last : last + 1])
+        count = int(rollout.seats[last])
+        shares = heads.shares[0, :count].softmax(0).tolist()
+        for number in decisions:
+            gained = rollout.value[last] + rollout.standing[last] - rollout.value[number] - rollout.standing[number]
+            assert rollout.advantage[number] == pytest.approx(gained, abs=1e-4)
+            target = rollout.targets[number]
+            assert target[:count] == pytest.approx(shares, abs=1e-3)
+            assert not target[count:MAX_PLAYERS].any()
+            assert target[MAX_PLAYERS : 2 * MAX_PLAYERS] == pytest.approx(heads.margins[0].tolist(), abs=1e-2)
+            later = len(decisions) - 1 - decisions.index(number)
+            assert target[-1] == pytest.approx(float(heads.turns[0]) + 0.01 * later, abs=1e-3)
+
+
 @both_games
 def test_games_begin_in_the_middle_each_at_a_place_of_its_own(game: str) -> None:
     """Otherwise all would reach their openings, and later their ends, in the same rollout."""

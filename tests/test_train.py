@@ -244,7 +244,7 @@ def test_a_policy_without_other_heads_stays_while_they_learn(tmp_path: Path, mon
     likelihood = before.policy.log_softmax(dim=1)
     distance = (likelihood.exp() * (likelihood - after.policy.log_softmax(dim=1))).sum(dim=1).mean()
     assert float(distance) < 0.02
-    assert float((after.margins - before.margins).abs().mean()) > 0.02
+    assert float((after.margins - before.margins).abs().mean()) > 0.01
 
 
 def test_a_model_that_training_cannot_start_from_is_refused(tmp_path: Path) -> None:

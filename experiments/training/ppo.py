@@ -49,6 +49,7 @@ MASKED = -1e8  #: the logit of an illegal action
 MOST = {"num_envs": 2**16, "rollout": 2**22, "batch_size": 2**22, "epochs": 1000, "simulations": 10**6}
 MOST_LAYERS, MOST_WIDTH = 8, 2**11
 TEACHER = "heuristic"  #: the plan that is imitated
+TURN = 0.01  #: one decision in the unit of the head that tells how many are left
 NOBODY = -1  #: no next decision of the same seat, no result
 NEW_PAST_SELF = 25  #: updates between two frozen past selves
 LONGEST_LESSON = 0.3  #: part of the training that is spent on imitation at most
@@ -398,7 +399,7 @@ def walk_back(
         else:
             advantages[number] = finals[result[number]] - values[number]
             targets[number] = known[result[number]]
-        targets[number, last] += np.float32(0.01)
+        targets[number, last] += np.float32(TURN)
 
 
 class Rollout:
@@ -546,21 +547,18 @@ class Player:
     def _bootstrap(
         self, rollout: Rollout, network: PolicyNetwork, finals: list[float], known: list[NDArray[np.float32]]
     ) -> None:
-        """Where the rollout breaks off a game, every seat that has decided gets what the network expects for it."""
-        tables = self.tables
-        rows, seats = np.nonzero(self.last != NOBODY)
-        rollout.result[self.last[rows, seats]] = len(finals) + np.arange(len(rows))
-        observation = th.from_numpy(tables.observe(rows, seats)).to(self.device, rollout.observation.dtype)
-        heads = network(observation)
-        value = heads.value
-        if network.critic is not None:
-            hidden = th.from_numpy(tables.hidden(rows, seats)).to(self.device, rollout.hidden.dtype)
-            value = network.expected(observation, hidden)
-        standing = self.settings.reward_scale * tables.standing()[rows, seats]
-        present = th.from_numpy(tables.seats[rows]).to(self.device)
+        """Where the rollout breaks off a game, every seat gets what the network expected at its last decision.
+
+        Not what it expects now: it learns at decisions alone, and knows nothing of a seat that is not on turn.
+        """
+        last = self.last[self.last != NOBODY]
+        rollout.result[last] = len(finals) + np.arange(len(last))
+        finals.extend((rollout.value[last] + rollout.standing[last]).tolist())
+        heads = network(rollout.observation[th.from_numpy(last).to(self.device)])
+        present = th.from_numpy(rollout.seats[last]).to(self.device)
         shares = log_shares(heads.shares, present).exp()
-        finals.extend((value.cpu().numpy() + standing).tolist())
-        known.extend(th.cat((shares, heads.margins, heads.turns[:, None]), dim=1).cpu().numpy())
+        turns = heads.turns[:, None] - TURN  # after that decision
+        known.extend(th.cat((shares, heads.margins, turns), dim=1).cpu().numpy())
 
     def state(self) -> dict[str, Any]:
         """What `restore` needs to play on in the same way, past selves included."""
