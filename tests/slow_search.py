@@ -345,9 +345,9 @@ class SlowGuided(SlowSearch):
             children = {action: node.children.get((mover, action), SlowNode()) for action in actions}
             priors = {action: child.prior for action, child in children.items()}
             new = len(actions) > 1 and not all(priors.values())
-            if new or (len(actions) > 1 and mover != self.player and flight.asked < min(self.worlds, MOST_ASKED)):
-                if not new:
-                    flight.asked += 1
+            again = len(actions) > 1 and mover != self.player and flight.asked < min(self.worlds, MOST_ASKED)
+            if new or again:
+                flight.asked += not new
                 yield "leaf" if new else "others"
                 assert flight.weights is not None
                 assert node.logits is not None

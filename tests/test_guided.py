@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from siberia_env.errors import ConfigurationError, ModelError
 from siberia_env.game import GAMES, find_game, is_secret
 from siberia_env.view import View, view_state
 from tests.games import GameCase
-from tests.slow_search import SlowGuided, compare, compare_result
+from tests.slow_search import SlowGuided, SlowNode, compare, compare_result
 from tests.table import PLAYER_COUNTS
 from tests.test_agents import small_model
 from tests.test_search import decisions, same
@@ -88,6 +89,13 @@ def slow_twin(agent: GuidedAgent, view: View, model: Model, seed: int) -> SlowGu
         worlds=agent.worlds,
         split=agent.split,
     )
+
+
+def slow_nodes(node: SlowNode) -> Iterator[SlowNode]:
+    """`node` and all below it."""
+    yield node
+    for child in node.children.values():
+        yield from slow_nodes(child)
 
 
 @EVERY_TABLE
@@ -257,7 +265,11 @@ def test_a_forced_move_is_taken_without_a_look_at_it(case: GameCase, players: in
     assert result.actions[0] == action
     assert result.decisions >= 2
     trees = agent._trees[0]
-    assert trees.logits_used[0] >= 3  # row 0 is of no node; the root's; those of decisions after the forced one
+    slow = slow_twin(agent, view, agent.policy.model, 1)
+    slow.simulate_up_to(2)
+    # Row 0 is of no node; the root's; one for each decision of others after the forced one; the player's next.
+    assert trees.logits_used[0] == 1 + sum(node.logits is not None for root in slow.roots for node in slow_nodes(root))
+    assert trees.logits_used[0] >= 3
     child = trees.nodes[trees.root].first
     while trees.nodes[child].visits == 0:
         child = trees.nodes[child].next

@@ -121,6 +121,21 @@ class Watched:
         tables.step = watched  # type: ignore[method-assign]
         self.rollout: Rollout = one.player.play(one.network)
 
+    def chains(self) -> Iterator[tuple[ppo.Ended | None, int, list[int]]]:
+        """The numbers of each seat's decisions in each game, with the end of the game; None where it is broken off."""
+        number = 0
+        waiting: dict[tuple[int, int], list[int]] = {}
+        for step, ended in zip(self.steps, self.ended, strict=True):
+            for row in np.flatnonzero(step["free"]):
+                waiting.setdefault((int(row), int(step["player"][row])), []).append(number)
+                number += 1
+            for end in ended:
+                for seat in range(len(end.points)):
+                    if (end.game, seat) in waiting:
+                        yield end, seat, waiting.pop((end.game, seat))
+        for (_, seat), decisions in waiting.items():
+            yield None, seat, decisions
+
 
 @pytest.mark.parametrize(("game", "players"), [("card", (2,)), ("card", (2, 3, 4)), ("board", (3,))])
 def test_a_rollout_holds_the_learners_free_decisions_in_order_and_nothing_else(
@@ -149,28 +164,24 @@ def test_every_seat_is_paid_its_own_result(game: str, players: tuple[int, ...]) 
     """With lambda 1 an advantage is the end of the seat's own game less what was expected; targets are the results."""
     one = learner(game, players, gae_lambda=1.0, rollout=4000, reward_scale=0.5, win_reward=2.0)
     seen = Watched(one)
-    rollout, number, checked = seen.rollout, 0, 0
-    waiting: dict[tuple[int, int], list[int]] = {}
-    for step, ended in zip(seen.steps, seen.ended, strict=True):
-        for row in np.flatnonzero(step["free"]):
-            waiting.setdefault((int(row), int(step["player"][row])), []).append(number)
-            number += 1
-        for end in ended:
-            count = len(end.points)
-            for seat in range(count):
-                others = [int(points) for other, points in enumerate(end.points) if other != seat]
-                margin = (int(end.points[seat]) - sum(others) / len(others)) / MARGIN_UNIT
-                share = end.winners[seat] / end.winners.sum()
-                paid = 0.5 * (margin + 2.0 * (count * share - 1) / (count - 1))
-                for decision in waiting.pop((end.game, seat), []):
-                    expected = rollout.value[decision] + rollout.standing[decision]
-                    assert rollout.advantage[decision] == pytest.approx(paid - expected, abs=1e-3)
-                    target = rollout.targets[decision]
-                    assert target[0] == pytest.approx(share)
-                    assert target[MAX_PLAYERS] == pytest.approx(margin, abs=1e-4)
-                    assert target[:count].sum() == pytest.approx(1)
-                    assert not target[count:MAX_PLAYERS].any()
-                    checked += 1
+    rollout, checked = seen.rollout, 0
+    for end, seat, decisions in seen.chains():
+        if end is None:
+            continue
+        count = len(end.points)
+        others = [int(points) for other, points in enumerate(end.points) if other != seat]
+        margin = (int(end.points[seat]) - sum(others) / len(others)) / MARGIN_UNIT
+        share = end.winners[seat] / end.winners.sum()
+        paid = 0.5 * (margin + 2.0 * (count * share - 1) / (count - 1))
+        for decision in decisions:
+            expected = rollout.value[decision] + rollout.standing[decision]
+            assert rollout.advantage[decision] == pytest.approx(paid - expected, abs=1e-3)
+            target = rollout.targets[decision]
+            assert target[0] == pytest.approx(share)
+            assert target[MAX_PLAYERS] == pytest.approx(margin, abs=1e-4)
+            assert target[:count].sum() == pytest.approx(1)
+            assert not target[count:MAX_PLAYERS].any()
+            checked += 1
     assert checked > 500
 
 
@@ -181,30 +192,22 @@ def test_what_breaks_off_is_worth_what_was_expected_at_the_last_own_decision(
     """Not what the network makes of a seat that is not on turn, of which it learns nothing."""
     one = learner(game, players, gae_lambda=1.0, rollout=2000)
     seen = Watched(one)
-    rollout, number = seen.rollout, 0
-    waiting: dict[tuple[int, int], list[int]] = {}
-    for step, ended in zip(seen.steps, seen.ended, strict=True):
-        for row in np.flatnonzero(step["free"]):
-            waiting.setdefault((int(row), int(step["player"][row])), []).append(number)
-            number += 1
-        for end in ended:
-            for seat in range(len(end.points)):
-                waiting.pop((end.game, seat), None)
-    assert len(waiting) > 30
-    for decisions in waiting.values():
+    rollout = seen.rollout
+    broken_off = [decisions for end, _, decisions in seen.chains() if end is None]
+    assert len(broken_off) > 30
+    for decisions in broken_off:
         last = decisions[-1]
         with th.no_grad(), th.autocast("cpu", th.bfloat16, enabled=one.player.half):
             heads = one.network(rollout.observation[last : last + 1])
         count = int(rollout.seats[last])
         shares = heads.shares[0, :count].softmax(0).tolist()
-        for number in decisions:
+        for later, number in enumerate(reversed(decisions)):
             gained = rollout.value[last] + rollout.standing[last] - rollout.value[number] - rollout.standing[number]
             assert rollout.advantage[number] == pytest.approx(gained, abs=1e-4)
             target = rollout.targets[number]
             assert target[:count] == pytest.approx(shares, abs=1e-3)
             assert not target[count:MAX_PLAYERS].any()
             assert target[MAX_PLAYERS : 2 * MAX_PLAYERS] == pytest.approx(heads.margins[0].tolist(), abs=1e-2)
-            later = len(decisions) - 1 - decisions.index(number)
             assert target[-1] == pytest.approx(float(heads.turns[0]) + 0.01 * later, abs=1e-3)
 
 

@@ -231,20 +231,20 @@ def test_a_policy_without_other_heads_stays_while_they_learn(tmp_path: Path, mon
     *hidden, (weight, bias) = model.layers
     path = tmp_path / "policy.npz"
     replace(model, layers=[*hidden, (weight[:, :policy], bias[:policy])], heads={"policy": policy}).save(path)
-    monkeypatch.setattr(train, "WARM_UP", 600)
+    monkeypatch.setattr(train, "WARM_UP", 1200)
     training = Training(tiny(start_from=str(path), learning_rate=1e-2), tmp_path / "two")
     learner = training.learner
     observation = th.from_numpy(np.random.default_rng(1).random((64, 432)).astype(np.float32))
     with th.no_grad():
         before = learner.network(observation)
-    while learner.decisions < 600:
+    while learner.decisions < 1200:
         learner.iterate(0.0)
     with th.no_grad():
         after = learner.network(observation)
     likelihood = before.policy.log_softmax(dim=1)
     distance = (likelihood.exp() * (likelihood - after.policy.log_softmax(dim=1))).sum(dim=1).mean()
     assert float(distance) < 0.02
-    assert float((after.margins - before.margins).abs().mean()) > 0.01
+    assert float((after.margins - before.margins).abs().mean()) > 0.02
 
 
 def test_a_model_that_training_cannot_start_from_is_refused(tmp_path: Path) -> None:
