@@ -28,7 +28,7 @@ from siberia_experiments.rllib.options import (
     stored_options,
 )
 from siberia_experiments.rllib.show import next_lines
-from siberia_experiments.rllib.trajectories import Book, Trajectories, with_last
+from siberia_experiments.rllib.trajectories import Book, Trajectories
 from tests.games import GameCase
 from tests.processes import run_python
 
@@ -37,12 +37,12 @@ GAMES_AT_ONCE = 6
 
 def played(
     env: VectorEnv, seed: int, steps: int
-) -> tuple[Trajectories, NDArray[np.int64], list[tuple[int, ...]], dict[Any, Any]]:
-    """Random games, booked; beside them one decision after the other, and what became of each game, noted slowly."""
+) -> tuple[Trajectories, int, list[tuple[int, ...]], dict[int, NDArray[np.float32]]]:
+    """Random games, booked, and the book's count; beside them each decision and each game's reward, noted slowly."""
     step, book = env.reset(seed), Book(env.num_envs)
     number = list(range(env.num_envs))
     decisions: list[tuple[int, ...]] = []  # (game, seat) in the order of play, and the standing then
-    outcome: dict[Any, Any] = {}
+    outcome: dict[int, NDArray[np.float32]] = {}
     actions = np.zeros(env.num_envs, np.int64)
     for age in range(steps):
         standing = env.standing()
@@ -56,65 +56,47 @@ def played(
         step = env.step(actions)
         for row in np.flatnonzero(step.terminated):
             book.end(int(row), step.reward[row].copy())
-            outcome[number[row]] = (True, step.reward[row].copy())
+            outcome[number[row]] = step.reward[row].copy()
             number[row] = max(number) + 1
-    for row, standing in enumerate(env.standing()):
-        outcome[number[row]] = (False, standing.copy())
-    found, rows = book.close(env.standing())
-    assert book.count == len(decisions)
-    return found, rows, decisions, outcome
+    return book.close(), book.count, decisions, outcome
 
 
 def test_trajectories_are_those_of_a_slow_recomputation(case: GameCase) -> None:
     """Seat by seat and game by game, with what each decision is paid; for games that end and games that go on."""
     for players in (2, 3):
         env = vector.make(case.name, GAMES_AT_ONCE, players, rules=case.medium, reward="margin")
-        found, rows, decisions, outcome = played(env, 5, case.medium_steps + 10)
+        found, count, decisions, outcome = played(env, 5, case.medium_steps + 10)
         by_seat: dict[tuple[int, int], list[int]] = {}
         for place, (game, seat, _) in enumerate(decisions):
             by_seat.setdefault((game, seat), []).append(place)
         assert len(found.games) == len(by_seat)
-        endings = set()
+        assert len(found.order) == len(decisions)
         for number, (game, seat) in enumerate(zip(found.games, found.seats, strict=True)):
             places = by_seat[int(game), int(seat)]
             here = slice(found.starts[number], found.starts[number + 1])
             assert found.order[here].tolist() == places
-            ended, final = outcome[int(game)]
-            worth = [decisions[place][2] for place in places] + [float(final[seat])]
-            assert found.rewards[here] == pytest.approx(np.diff(worth), abs=1e-5)
-            assert bool(found.ended[number]) is ended
-            assert (rows[number] < 0) is np.bool_(ended)
-            endings.add(ended)
-        assert endings == {True, False}
+            standing = [decisions[place][2] for place in places]
+            after = float(outcome[int(game)][seat]) if int(game) in outcome else standing[-1]
+            assert found.rewards[here] == pytest.approx(np.diff([*standing, after]), abs=1e-5)
+            assert bool(found.ended[number]) is (int(game) in outcome)
+        assert set(found.ended.tolist()) == {True, False}
+        assert count == len(decisions) - np.count_nonzero(~found.ended)
 
 
 def test_rewards_of_a_game_add_up_whoever_made_the_last_move(case: GameCase) -> None:
-    """To the reward less the standing at the first decision, for every seat of every game."""
+    """To the reward less the standing at the first decision, for every seat of every game that has ended."""
     env = vector.make(case.name, GAMES_AT_ONCE, 3, rules=case.medium, reward="margin")
     found, _, decisions, outcome = played(env, 9, case.medium_steps + 10)
-    for number, (game, seat) in enumerate(zip(found.games, found.seats, strict=True)):
+    for number in np.flatnonzero(found.ended):
         here = slice(found.starts[number], found.starts[number + 1])
         first = decisions[found.order[here][0]][2]
-        assert found.rewards[here].sum() == pytest.approx(float(outcome[int(game)][1][seat]) - first, abs=1e-4)
-
-
-def test_each_trajectory_gets_its_further_entry_at_its_end() -> None:
-    found = Trajectories(
-        np.array([2, 0, 1]),
-        np.array([0, 1, 3]),
-        np.array([0, 1]),
-        np.array([0, 0]),
-        np.zeros(3, np.float32),
-        np.ones(2, bool),
-    )
-    joined, starts = with_last(np.array([[10], [11], [12]]), found, np.array([[-1], [-2]]))
-    assert joined[:, 0].tolist() == [12, -1, 10, 11, -2]
-    assert starts.tolist() == [0, 2, 5]
+        final = float(outcome[int(found.games[number])][found.seats[number]])
+        assert found.rewards[here].sum() == pytest.approx(final - first, abs=1e-4)
 
 
 def test_a_rollout_without_free_decisions_has_no_trajectories() -> None:
-    found, rows = Book(3).close(np.zeros((3, 2), np.float32))
-    assert (len(found.order), found.starts.tolist(), len(found.games), len(rows)) == (0, [0], 0, 0)
+    found = Book(3).close()
+    assert (len(found.order), found.starts.tolist(), len(found.games)) == (0, [0], 0)
 
 
 # ---------------------------------------------------------------- options and folders

@@ -62,9 +62,9 @@ def one_thread() -> Iterator[None]:
 
 
 def advantages_of(
-    values: Any, players: Any, rewards: Any, ended: Any, last_values: Any, gamma: float = 1.0, gae_lambda: float = 1.0
+    values: Any, players: Any, rewards: Any, ended: Any, gamma: float = 1.0, gae_lambda: float = 1.0
 ) -> NDArray[np.float32]:
-    """`seat_advantages` on whatever lists a test gives: [T][N], rewards [T][N][P], last values [N][P]."""
+    """`seat_advantages` on whatever lists a test gives: [T][N], rewards [T][N][P]."""
     own = np.array(values, np.float32)
     out = np.full(own.shape, np.nan, np.float32)
     seat_advantages(
@@ -72,7 +72,6 @@ def advantages_of(
         np.array(players, np.int8),
         np.array(rewards, np.float32),
         np.array(ended, bool),
-        np.array(last_values, np.float32),
         gamma,
         gae_lambda,
         out,
@@ -81,7 +80,7 @@ def advantages_of(
 
 
 def slow_advantages(
-    values: Any, players: Any, rewards: Any, ended: Any, last_values: Any, gamma: float, gae_lambda: float
+    values: Any, players: Any, rewards: Any, ended: Any, gamma: float, gae_lambda: float
 ) -> NDArray[np.float64]:
     """The definition, forward in time: for each decision the weighted sum of its seat's later surprises."""
     steps, games = len(values), len(values[0])
@@ -93,14 +92,12 @@ def slow_advantages(
             stop = next((end for end in stops if end >= step), None)
             last = steps - 1 if stop is None else stop
             own = [later for later in range(step, last + 1) if players[later][game] == seat]
-            for number, decision in enumerate(own):
+            settled = own[:-1] if stop is None else own  # the value of the last decision stands for what follows
+            for number, decision in enumerate(settled):
                 following = own[number + 1] if number + 1 < len(own) else None
                 until = last if following is None else following - 1
                 paid = sum(rewards[between][game][seat] for between in range(decision, until + 1))
-                if following is not None:
-                    expected = values[following][game]
-                else:
-                    expected = last_values[game][seat] if stop is None else 0.0
+                expected = 0.0 if following is None else values[following][game]
                 surprise = paid + gamma * expected - values[decision][game]
                 out[step, game] += (gamma * gae_lambda) ** number * surprise
     return out
@@ -114,7 +111,6 @@ def advantages_by_definition(learner: Any) -> NDArray[np.float64]:
         buffer.players.tolist(),
         buffer.seat_rewards.tolist(),
         buffer.ended.tolist(),
-        learner._values_by_seat(learner._games).tolist(),
         0.99,
         0.9,
     )
@@ -127,7 +123,6 @@ def test_the_losers_minus_one_arrives() -> None:
         players=[[0], [1]],
         rewards=[[[0, 0]], [[-1, 1]]],
         ended=[[False], [True]],
-        last_values=[[9, 9]],
     )
     assert advantages.tolist() == [[-1.25], [0.5]]
 
@@ -136,22 +131,29 @@ def test_a_seat_is_not_bootstrapped_from_its_opponents_value() -> None:
     advantages = advantages_of(
         values=[[0.5], [-0.5], [0.75]],
         players=[[0], [1], [0]],
-        rewards=[[[0, 0]]] * 3,
+        rewards=[[[0, 0]], [[0.125, 0]], [[0, 0]]],
         ended=[[False]] * 3,
-        last_values=[[0.125, -0.25]],
         gae_lambda=0.0,
     )
-    assert advantages.tolist() == [[0.25], [0.25], [-0.625]]
+    assert advantages.tolist() == [[0.375], [0.0], [0.0]]
+
+
+def test_what_breaks_off_is_worth_what_was_expected_at_the_seats_last_decision() -> None:
+    """Whatever it was paid since; and earlier decisions hear of it."""
+    parts: dict[str, Any] = {"players": [[0], [0], [1]], "ended": [[False]] * 3}
+    one = advantages_of(values=[[0.5], [0.25], [-1]], rewards=[[[1, 0]], [[0, 0]], [[0, 0]]], **parts)
+    other = advantages_of(values=[[0.5], [0.25], [-1]], rewards=[[[1, 0]], [[4, 5]], [[6, 7]]], **parts)
+    assert one.tolist() == other.tolist() == [[0.75], [0.0], [0.0]]
 
 
 def test_what_lies_behind_a_games_end_never_counts() -> None:
     parts: dict[str, Any] = {
-        "players": [[0], [1], [1], [0]],
-        "rewards": [[[0, 0]], [[1, -1]], [[0, 0]], [[0, 0]]],
-        "ended": [[False], [True], [False], [False]],
+        "players": [[0], [1], [1], [0], [1]],
+        "rewards": [[[0, 0]], [[1, -1]], [[0, 0]], [[0, 0]], [[0, 0]]],
+        "ended": [[False], [True], [False], [False], [False]],
     }
-    one = advantages_of(values=[[0], [0], [0], [0]], last_values=[[0, 0]], **parts)
-    other = advantages_of(values=[[0], [0], [5], [7]], last_values=[[3, 4]], **parts)
+    one = advantages_of(values=[[0], [0], [0], [0], [0]], **parts)
+    other = advantages_of(values=[[0], [0], [5], [7], [9]], **parts)
     assert one[:2].tolist() == other[:2].tolist() == [[1], [-1]]
     assert one[2:].tolist() != other[2:].tolist()
 
@@ -162,7 +164,6 @@ def test_a_seat_that_never_decides_takes_nothing_from_the_others() -> None:
         players=[[0], [1]],
         rewards=[[[0, 0, 0]], [[-0.5, -0.5, 1]]],
         ended=[[False], [True]],
-        last_values=[[8, 8, 8]],
     )
     assert advantages.tolist() == [[-0.5], [-0.5]]
 
@@ -181,7 +182,6 @@ def rollouts(draw: st.DrawFn) -> dict[str, Any]:
         "players": random.integers(0, seats, (steps, games)).tolist(),
         "rewards": rewards.tolist(),
         "ended": ended.tolist(),
-        "last_values": random.normal(size=(games, seats)).tolist(),
         "gamma": draw(st.sampled_from([1.0, 0.9, 0.0])),
         "gae_lambda": draw(st.sampled_from([1.0, 0.8, 0.0])),
     }
@@ -294,18 +294,6 @@ def test_shaped_rewards_pay_every_change_of_the_standing_and_add_up_to_the_resul
             paid = buffer.seat_rewards[start + 1 : end + 1, game].sum(axis=0)
             np.testing.assert_allclose(paid, watcher.rows[end]["reward"][game], atol=1e-4)
     np.testing.assert_allclose(buffer.advantages, advantages_by_definition(learner), atol=1e-4)
-
-
-def test_every_seat_is_bootstrapped_from_its_own_observation() -> None:
-    learner, _ = collected(3)
-    games = learner._games
-    values = learner._values_by_seat(games)
-    for seat in range(3):
-        seen = games.observe(np.full(games.num_envs, seat))
-        with th.no_grad():
-            own = learner.policy.predict_values(th.as_tensor(seen)).numpy()[:, 0]
-        assert values[:, seat].tolist() == own.tolist()
-    assert not np.allclose(values[:, 0], values[:, 1])
 
 
 def test_opponents_decide_for_their_seats_and_leave_the_loss() -> None:

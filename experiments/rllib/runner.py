@@ -23,7 +23,7 @@ from siberia_env.errors import missing_extra
 from siberia_env.game import find_game
 from siberia_experiments.match import derived_seed
 from siberia_experiments.rllib.module import MASK, OBSERVATION, action_space, observation_space
-from siberia_experiments.rllib.trajectories import Book, Trajectories, with_last
+from siberia_experiments.rllib.trajectories import Book, Trajectories
 from siberia_experiments.training.ppo import Ended, Tables
 
 try:
@@ -101,10 +101,11 @@ class SelfPlayRunner(SingleAgentEnvRunner):
         random_actions: bool = False,
         force_reset: bool = False,
     ) -> list[SingleAgentEpisode]:
-        """Play until `num_timesteps` free decisions are made, by default the worker's part of a training batch.
+        """Play until `num_timesteps` free decisions have led to something, by default the worker's part of a batch.
 
         Returns:
-            An episode for each seat of each game, with the seat's free decisions.
+            An episode for each seat of each game, with the seat's free decisions. The last one in a game that goes on
+            is not among them: what the seat saw there ends the episode.
         """
         if num_episodes is not None or random_actions:
             raise NotImplementedError("self-play is sampled by decisions, with the policy in training")
@@ -142,8 +143,8 @@ class SelfPlayRunner(SingleAgentEnvRunner):
                 book.end(end.game, scale * end.reward)
                 self._note(end)
             steps += tables.num_envs
-        found, rows = book.close(scale * tables.standing())
-        episodes = self._episodes(tables, found, rows, {name: np.concatenate(parts) for name, parts in seen.items()})
+        found = book.close()
+        episodes = self._episodes(found, {name: np.concatenate(parts) for name, parts in seen.items()})
         self._increase_sampled_metrics(book.count, int(found.ended.sum()))
         self.metrics.log_value(DECISIONS, steps, reduce="sum")
         self.metrics.log_value(LENGTH, book.count / max(1, len(episodes)), window=1)
@@ -169,37 +170,32 @@ class SelfPlayRunner(SingleAgentEnvRunner):
             Columns.ACTION_DIST_INPUTS: logits.numpy(),
         }
 
-    def _episodes(
-        self, tables: Tables, found: Trajectories, rows: NDArray[np.int64], seen: dict[str, NDArray[Any]]
-    ) -> list[SingleAgentEpisode]:
-        """Make RLlib's episodes. Where a game goes on, the last observation is what the seat sees of it now."""
-        last = np.zeros((len(rows), tables.game.observation_size), np.float32)
-        goes_on = np.flatnonzero(rows >= 0)
-        last[goes_on] = tables.observe(rows[goes_on], found.seats[goes_on])
-        everything = np.ones((len(rows), tables.game.num_actions), np.int8)
-        observation, places = with_last(seen.pop(OBSERVATION), found, last)
-        mask, _ = with_last(seen.pop(MASK), found, everything)
-        actions = seen.pop(Columns.ACTIONS)[found.order]
-        outputs = {name: values[found.order] for name, values in seen.items()}
+    def _episodes(self, found: Trajectories, seen: dict[str, NDArray[Any]]) -> list[SingleAgentEpisode]:
+        """Make RLlib's episodes. Where a game goes on, the last observation is that of the seat's last decision."""
+        seen = {name: values[found.order] for name, values in seen.items()}
+        observation, mask, actions = (seen.pop(name) for name in (OBSERVATION, MASK, Columns.ACTIONS))
+        over, everything = np.zeros_like(observation[:1]), np.ones_like(mask[:1])
         episodes = []
-        for number, ended in enumerate(found.ended.tolist()):
-            here = slice(places[number], places[number + 1])
-            taken = slice(found.starts[number], found.starts[number + 1])
+        for start, stop, ended in zip(found.starts, found.starts[1:], found.ended.tolist(), strict=False):
+            shown, legal, taken = observation[start:stop], mask[start:stop], slice(start, stop - 1)
+            if ended:
+                shown, legal, taken = np.append(shown, over, 0), np.append(legal, everything, 0), slice(start, stop)
             count = taken.stop - taken.start
-            episodes.append(
-                SingleAgentEpisode(
-                    uuid.uuid4().hex,
-                    observations=InfiniteLookbackBuffer({OBSERVATION: observation[here], MASK: mask[here]}),
-                    actions=InfiniteLookbackBuffer(actions[taken]),
-                    rewards=InfiniteLookbackBuffer(found.rewards[taken]),
-                    infos=[{}] * (count + 1),
-                    extra_model_outputs={
-                        name: InfiniteLookbackBuffer(values[taken]) for name, values in outputs.items()
-                    },
-                    terminated=ended,
-                    len_lookback_buffer=0,
+            if count:
+                episodes.append(
+                    SingleAgentEpisode(
+                        uuid.uuid4().hex,
+                        observations=InfiniteLookbackBuffer({OBSERVATION: shown, MASK: legal}),
+                        actions=InfiniteLookbackBuffer(actions[taken]),
+                        rewards=InfiniteLookbackBuffer(found.rewards[taken]),
+                        infos=[{}] * (count + 1),
+                        extra_model_outputs={
+                            name: InfiniteLookbackBuffer(values[taken]) for name, values in seen.items()
+                        },
+                        terminated=ended,
+                        len_lookback_buffer=0,
+                    )
                 )
-            )
         return episodes
 
     def _note(self, end: Ended) -> None:

@@ -9,6 +9,10 @@ game ended now (`VectorEnv.standing`). The last decision of a game is paid up to
 whole game add up to its reward less the standing at the seat's first decision, whoever made the last move. This is
 potential-based shaping (Ng, Harada and Russell 1999) without a discount: the best policies stay the same.
 
+Where a rollout breaks off a game, a seat's trajectory ends with what it saw at its last decision, and what the network
+expected there stands for all that follows. The network learns at decisions alone, and knows nothing of a seat that is
+not on turn.
+
 This module needs no Ray.
 """
 
@@ -20,6 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from siberia_env.game import MAX_PLAYERS
+
 
 class Trajectories(NamedTuple):
     """The M decisions of a rollout in K trajectories.
@@ -29,8 +35,9 @@ class Trajectories(NamedTuple):
         starts: int64 [K + 1], where each trajectory begins in `order`; the last is M.
         games: int64 [K], the number of each trajectory's game.
         seats: int64 [K], its seat.
-        rewards: float32 [M], what the decisions in `order` are paid.
-        ended: bool [K], whether the game has ended. Otherwise the rollout breaks it off.
+        rewards: float32 [M], what the decisions in `order` are paid; 0 for one whose outcome is not known.
+        ended: bool [K], whether the game has ended. Otherwise the rollout breaks it off, and what the trajectory's last
+            decision leads to is not known.
     """
 
     order: NDArray[np.int64]
@@ -46,7 +53,6 @@ def book_by_seat(
     seats: NDArray[np.int64],
     standing: NDArray[np.float32],
     finals: Mapping[int, NDArray[np.float32]],
-    standing_now: Mapping[int, NDArray[np.float32]],
 ) -> Trajectories:
     """Group decisions by game and seat, and pay them.
 
@@ -55,7 +61,6 @@ def book_by_seat(
         seats: int64 [M], the seat that decided.
         standing: float32 [M], that seat's standing before the decision.
         finals: every seat's reward in each game that has ended, by number.
-        standing_now: every seat's standing in each game that goes on.
     """
     order = np.lexsort((seats, games))  # keeps the order of play where game and seat are equal
     games, seats, standing = games[order], seats[order], standing[order]
@@ -65,9 +70,8 @@ def book_by_seat(
     starts = np.append(firsts, len(order)).astype(np.int64)
     ended = np.array([int(game) in finals for game in games[firsts]], np.bool_)
     after = np.append(standing[1:], np.float32(0))
-    for end, first, has_ended in zip(starts[1:], firsts, ended, strict=True):
-        game, seat = int(games[first]), int(seats[first])
-        after[end - 1] = (finals if has_ended else standing_now)[game][seat]
+    for last, has_ended in zip(starts[1:] - 1, ended, strict=True):
+        after[last] = finals[int(games[last])][seats[last]] if has_ended else standing[last]
     return Trajectories(order, starts, games[firsts], seats[firsts], (after - standing).astype(np.float32), ended)
 
 
@@ -75,11 +79,12 @@ class Book:
     """Notes the decisions of a batch of N games while they are played.
 
     Attributes:
-        count: decisions noted so far.
+        count: decisions noted so far that have been followed by another of the same seat, or by the game's end.
     """
 
     def __init__(self, num_envs: int) -> None:
         self.count = 0
+        self._open = np.zeros((num_envs, MAX_PLAYERS), np.bool_)  # seats with a decision that does not count yet
         self._numbers = np.arange(num_envs)  # of the game in each row
         self._next = num_envs
         self._games: list[NDArray[np.int64]] = []
@@ -98,51 +103,24 @@ class Book:
         self._games.append(self._numbers[rows])
         self._seats.append(seats.astype(np.int64))
         self._standing.append(standing)
-        self.count += len(rows)
+        self.count += int(np.count_nonzero(self._open[rows, seats]))
+        self._open[rows, seats] = True
 
     def end(self, row: int, reward: NDArray[np.float32]) -> None:
         """Note that the game in `row` has ended with a reward for each seat, and that a new one begins there."""
         self._finals[int(self._numbers[row])] = reward
+        self.count += int(np.count_nonzero(self._open[row]))
+        self._open[row] = False
         self._numbers[row] = self._next
         self._next += 1
 
-    def close(self, standing: NDArray[np.float32]) -> tuple[Trajectories, NDArray[np.int64]]:
-        """Break off the games that go on, in which the seats stand as in `standing` (float32 [N, P]).
-
-        Returns:
-            The trajectories, and the row of each one's game (int64 [K]); -1 where the game has ended.
-        """
-        if not self.count:
+    def close(self) -> Trajectories:
+        """The trajectories, those of games that go on included."""
+        if not self._games:
             nothing = np.zeros(0, np.int64)
-            empty = (np.zeros(1, np.int64), nothing, nothing, np.zeros(0, np.float32), np.zeros(0, np.bool_))
-            return Trajectories(nothing, *empty), nothing
-        row_of = {int(number): row for row, number in enumerate(self._numbers)}
-        found = book_by_seat(
-            np.concatenate(self._games),
-            np.concatenate(self._seats),
-            np.concatenate(self._standing),
-            self._finals,
-            {number: standing[row] for number, row in row_of.items()},
+            return Trajectories(
+                nothing, np.zeros(1, np.int64), nothing, nothing, np.zeros(0, np.float32), np.zeros(0, np.bool_)
+            )
+        return book_by_seat(
+            np.concatenate(self._games), np.concatenate(self._seats), np.concatenate(self._standing), self._finals
         )
-        return found, np.array([row_of.get(int(game), -1) for game in found.games], np.int64)
-
-
-def with_last(values: NDArray[Any], found: Trajectories, last: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Put what was seen at each decision into trajectories that have one entry more than decisions.
-
-    Args:
-        values: [M, ...], what was seen at each decision, in the order of play.
-        found: the trajectories.
-        last: [K, ...], the further entry of each trajectory.
-
-    Returns:
-        An array [M + K, ...], and where each trajectory begins in it (int64 [K + 1]).
-    """
-    count = len(found.starts) - 1
-    extended = found.starts + np.arange(count + 1)
-    joined = np.empty((len(values) + count, *values.shape[1:]), values.dtype)
-    is_last = np.zeros(len(joined), np.bool_)
-    is_last[extended[1:] - 1] = True
-    joined[~is_last] = values[found.order]
-    joined[is_last] = last
-    return joined, extended

@@ -299,15 +299,6 @@ class Tables:
                 found.append((env.variant, here, copy_states(env.states, rows[here] - part.start)))
         return found
 
-    def observe(self, rows: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """What seat `seats[i]` sees of game `rows[i]`; float32 [n, O]."""
-        observation = np.zeros((len(rows), self.game.observation_size), np.float32)
-        for variant, here, states in self.states_of(rows):
-            seen = np.zeros((len(here), self.game.observation_size), np.float32)
-            engine.observe_batch(variant.rulesets, states, seats[here].astype(np.int64), seen)
-            observation[here] = seen
-        return observation
-
     def hidden(self, rows: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """What nobody sees of game `rows[i]`, and a one at the number of seat `seats[i]`; float32 [n, H + 4]."""
         found = np.zeros((len(rows), hidden_size(self.game)), np.float32)

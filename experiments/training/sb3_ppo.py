@@ -39,7 +39,6 @@ def seat_advantages(
     players: Any,
     rewards: Any,
     ended: Any,
-    last_values: Any,
     gamma: float,
     gae_lambda: float,
     advantages: Any,
@@ -47,40 +46,40 @@ def seat_advantages(
     """Estimate advantages for each seat on its own, by generalised advantage estimation (Schulman and others, 2016).
 
     The loop walks back through every game. For each seat it keeps the value of the seat's next decision, the
-    advantage found there and the rewards in between.
+    advantage found there and the rewards in between. A seat's last decision in a game that goes on has no next one: it
+    gets the advantage 0, and its value stands for all that follows. What the seat's observation is worth later, while
+    others are on turn, the network has not learnt.
 
     Args:
         values: float32 [T, N], values of the seat on turn.
         players: int8 [T, N], the seat on turn.
         rewards: float32 [T, N, P], what the step paid to each seat.
         ended: bool [T, N], whether the step ended the game.
-        last_values: float32 [N, P], every seat's value after the last step.
         gamma: discount for each decision of the same seat.
         gae_lambda: weight of longer estimates.
         advantages: float32 [T, N], overwritten with the advantages.
     """
     steps, games = values.shape
-    seats = last_values.shape[1]
+    seats = rewards.shape[2]
+    known = np.zeros(seats, np.bool_)
     next_value = np.zeros(seats)
     next_advantage = np.zeros(seats)
     reward = np.zeros(seats)
     for game in range(games):
-        for seat in range(seats):
-            next_value[seat] = last_values[game, seat]
-            next_advantage[seat] = 0.0
-            reward[seat] = 0.0
+        known[:] = False
         for step in range(steps - 1, -1, -1):
             if ended[step, game]:
-                for seat in range(seats):
-                    next_value[seat] = 0.0
-                    next_advantage[seat] = 0.0
-                    reward[seat] = 0.0
+                known[:] = True
+                next_value[:] = 0.0
+                next_advantage[:] = 0.0
+                reward[:] = 0.0
             for seat in range(seats):
                 reward[seat] += rewards[step, game, seat]
             seat = players[step, game]
             value = values[step, game]
             delta = reward[seat] + gamma * next_value[seat] - value
-            next_advantage[seat] = delta + gamma * gae_lambda * next_advantage[seat]
+            next_advantage[seat] = delta + gamma * gae_lambda * next_advantage[seat] if known[seat] else 0.0
+            known[seat] = True
             next_value[seat] = value
             reward[seat] = 0.0
             advantages[step, game] = next_advantage[seat]
@@ -139,14 +138,13 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
-    def book_by_seat(self, last_values: NDArray[np.float32]) -> None:
-        """Find advantages and returns. `last_values` (float32 [N, P]) has every seat's value after the last step."""
+    def book_by_seat(self) -> None:
+        """Find advantages and returns."""
         seat_advantages(
             self.values,
             self.players,
             self.seat_rewards,
             self.ended,
-            last_values,
             self.gamma,
             self.gae_lambda,
             self.advantages,
@@ -340,7 +338,7 @@ class SelfPlayPPO(MaskablePPO):
                 return False
             self._update_info_buffer(ended)
         self._last_obs = step.observation
-        rollout_buffer.book_by_seat(self._values_by_seat(env.env))
+        rollout_buffer.book_by_seat()
         callback.on_rollout_end()
         return True
 
@@ -372,12 +370,3 @@ class SelfPlayPPO(MaskablePPO):
             views = view_games(games.variant, games.states, rows, step.observation, step.mask, step.player)
             actions[rows] = self.seating.opponents[index].act_batch(views)
         return holder == LEARNER
-
-    def _values_by_seat(self, games: VectorEnv) -> NDArray[np.float32]:
-        """Return what every seat expects from here on, each from its own observation: float32 [N, P]."""
-        values = np.zeros((games.num_envs, games.num_players), np.float32)
-        with th.no_grad():
-            for seat in range(games.num_players):
-                seen = games.observe(np.full(games.num_envs, seat))
-                values[:, seat] = self.policy.predict_values(th.as_tensor(seen, device=self.device)).flatten().cpu()
-        return values
