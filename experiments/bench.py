@@ -52,6 +52,7 @@ BITS = 64  # in a word of a mask
 CATAN_DECISIONS = 4000  # most decisions in a game of Catan, because some random players never win
 SIMULATIONS, PEER_SIMULATIONS = 10_000, 2000  # simulations of a search, ours and OpenSpiel's
 GUIDED_SIMULATIONS = 200
+DEALS = 32  # whose first decisions are searched
 NETWORK = (128, 128)  # hidden layers of the model that guides a search if the suite comes with no model
 
 Rate = Callable[[float], float]  #: measures for the given number of seconds, and returns how many there are a second
@@ -59,7 +60,7 @@ Rate = Callable[[float], float]  #: measures for the given number of seconds, an
 
 #: The limits for each game's facts, by the names under which `_facts` shows them.
 STATE, COPY, MEMORY = "a state, bytes", "copy of a state, ns", "100 000 games without observations, MB"
-GUIDED = "guided search, simulations a second"
+GUIDED = "guided search of {} players, simulations a second"
 WARM, COLD = "import to first step, warm cache, s", "import to first step, nothing compiled, s"
 TRAINING = "training, decisions a second"
 PEER_TRAINING = "training with MaskablePPO and the same layers, decisions a second"
@@ -183,7 +184,7 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
     table.add_column("")
     table.add_column("measured", justify="right")
     table.add_column("goal", justify="right")
-    with counting("measuring", 7) as bar:
+    with counting("measuring", 8) as bar:
 
         def done(value: Any) -> Any:
             bar.advance(bar.task_ids[0])
@@ -194,8 +195,10 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
             for games in (SMALL_BATCH, LARGE_BATCH)
         )
         copied = done(median([copy_nanoseconds(game) for _ in range(repeats)]))
-        measure = guided_rate(game)
-        guided = done(median([measure(seconds) for _ in range(repeats)]))
+        guided = {}
+        for players in (2, PLAYERS):
+            measure = guided_rate(game, players)
+            guided[players] = done(median([measure(seconds) for _ in range(repeats)]))
         batched, synchronous = done(gym_vector_rates(game, seconds, repeats))
         cold, warm = done(start_seconds(game))
         rates = done(training_rates(game))
@@ -205,7 +208,7 @@ def _facts(game: Game, seconds: float, repeats: int) -> Table:
         (MEMORY, f"{batch_megabytes(game, 100_000):.0f}"),
         (f"a decision in a batch of {SMALL_BATCH}, ns", f"{small:.0f}"),
         (large_batch := f"a decision in a batch of {LARGE_BATCH}, ns", f"{large:.0f}"),
-        (GUIDED, f"{guided:,.0f}"),
+        *((GUIDED.format(players), f"{simulations:,.0f}") for players, simulations in guided.items()),
         (GYM_VECTOR, f"{batched:,.0f}"),
         (SYNC_VECTOR, f"{synchronous:,.0f}"),
         (GYM_RATIO, f"{batched / synchronous:.1f}"),
@@ -307,15 +310,22 @@ def _gym_rate(env: Any, seconds: float) -> float:
 
 
 def first_searches(agent: SearchAgent, variant: Variant) -> Callable[[], SearchResult]:
-    """Return a function that searches the first decision of a game, dealt once. Each search has its own seed."""
-    states = variant.new_states()
-    engine.deal_at(variant.rulesets, states, 0, np.uint64(1), 0, 0)
-    view = view_state(variant, states, 0)
-    seeds = count()
+    """Return a function that searches the first decision of one game after the other, of `DEALS` again and again.
+
+    Each time round the searches have another seed.
+    """
+    views = []
+    for deal in range(DEALS):
+        states = variant.new_states()
+        engine.deal_at(variant.rulesets, states, 0, np.uint64(deal), 0, 0)
+        views.append(view_state(variant, states, 0))
+    searches = count()
 
     def search() -> SearchResult:
-        agent.start(variant, next(seeds))
-        return agent.search(view)
+        time_round, deal = divmod(next(searches), DEALS)
+        if deal == 0:
+            agent.start(variant, time_round)
+        return agent.search(views[deal])
 
     search()
     return search
@@ -341,9 +351,9 @@ def search_rate(game: Game) -> Rate:
     )
 
 
-def guided_rate(game: Game) -> Rate:
+def guided_rate(game: Game, players: int) -> Rate:
     """Measure simulations a second of the search guided by the suite's own model, or by a random one of usual size."""
-    variant = game.variant(PLAYERS)
+    variant = game.variant(players)
     return rate_of(
         first_searches(GuidedAgent(GUIDED_SIMULATIONS, guide(variant)), variant),
         lambda result: result.simulations,

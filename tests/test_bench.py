@@ -83,7 +83,8 @@ def test_searches_are_counted_by_simulated_decision(game: Game, monkeypatch: pyt
 
 @each_game
 def test_guided_searches_are_counted_by_simulation(game: Game) -> None:
-    assert sane(bench.guided_rate(game)(SECONDS))
+    for players in (2, bench.PLAYERS):
+        assert sane(bench.guided_rate(game, players)(SECONDS))
 
 
 @each_game
@@ -254,7 +255,16 @@ def test_absent_libraries_are_named_as_such(game: Game, monkeypatch: pytest.Monk
         bench.bench(game, SECONDS, 1)
     text = shown.get()
     assert text.count("not installed") == {"card": 7, "board": 8}[game.name]
-    for fact in ("batch, masks only", "search", "a state, bytes", bench.GUIDED, "import to first step", "12.2", "1.25"):
+    for fact in (
+        "batch, masks only",
+        "search",
+        "a state, bytes",
+        bench.GUIDED.format(2),
+        bench.GUIDED.format(4),
+        "import to first step",
+        "12.2",
+        "1.25",
+    ):
         assert fact in text
     assert "MaskablePPO" not in text
     *lines, install = text.splitlines()

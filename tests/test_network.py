@@ -6,12 +6,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from siberia_agents import network
 from siberia_agents.learned import Layers, forward
+from siberia_env.core.jit import kernel
 from siberia_env.game import GAMES
 from tests.test_agents import positions, small_model
+
+BLOCK = network.BLOCK
 
 
 def run(layers: Layers, inputs: NDArray[np.float32], together: int = 4) -> NDArray[np.float32]:
@@ -58,6 +63,35 @@ def test_any_number_of_inputs_that_are_not_zero_counts(active: int) -> None:
     inputs = np.zeros((1, 9), np.float32)
     inputs[0, np.random.default_rng(active).permutation(9)[:active]] = 1.5
     assert run(layers, inputs)[0] == pytest.approx(forward(layers, inputs)[0], rel=1e-4, abs=1e-4)
+
+
+@kernel
+def active_in(units: NDArray[np.float32], start: int, rectified: int) -> int:
+    return network.active_units(units, start, rectified, BLOCK)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(0, 5),
+    st.lists(
+        st.sampled_from([0.0, -0.0, 1.5, -2.0, 1e-45, np.inf, -np.inf, np.nan]),
+        min_size=network.BLOCK + 5,
+        max_size=network.BLOCK + 5,
+    ),
+)
+def test_units_that_are_not_zero_are_active(start: int, units: list[float]) -> None:
+    """Negative ones only in the first layer; what is no number makes the outputs none."""
+    row = np.array(units, np.float32)
+    here = row[start : start + network.BLOCK]
+    for rectified, active in ((0, here != 0), (1, ~(here <= 0))):
+        bits = active_in(row, start, rectified)
+        assert [lane for lane in range(network.BLOCK) if bits >> lane & 1] == np.flatnonzero(active).tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_begin_with_a_line_of_the_cache(seed: int) -> None:
+    flat = network.flatten(random_layers((3 + seed, 40, 2), seed))
+    assert flat.numbers.ctypes.data % network.LINE == 0
 
 
 def test_a_row_gives_the_same_whatever_runs_beside_it() -> None:

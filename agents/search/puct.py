@@ -216,9 +216,10 @@ def highest(logits: Any, mask: Any) -> Any:
 def give_priors(nodes: Any, used: Any, node: int, mover: int, mask: Any, logits: Any, top: Any, scaled: float) -> None:
     """Give every legal edge of `node` that has no prior one by the policy's `logits`; make edges that are missing."""
     actions = mask.shape[0]
+    childless = nodes[node].first == NONE
     for action in range(actions):
         if mask[action]:
-            child = find_child(nodes, node, mover * MOST_ACTIONS + action)
+            child = NONE if childless else find_child(nodes, node, mover * MOST_ACTIONS + action)
             if child == NONE:
                 child = add_child(nodes, used, node, mover * MOST_ACTIONS + action, 0.0)
             if nodes[child].prior == 0.0:
@@ -379,13 +380,14 @@ def fly(
         mover = current_player(ruleset, state)
         here = int(node[mover if trees > 1 else 0])
         count = legal(ruleset, state, mask)
-        row = kept_row(nodes, here, mover, kept, actions)
         ready = flights.ready[slot] == 1
         count_edges(nodes, here, mover, mask, weights, ready, tally)
-        if tally[FOUND] < count and row > 0:
-            logits = kept.logits[row]
-            give_priors(nodes, used, here, mover, mask, logits, logits[actions + TOP], settings.temperature)
-            count_edges(nodes, here, mover, mask, weights, ready, tally)
+        if tally[FOUND] < count:
+            row = kept_row(nodes, here, mover, kept, actions)
+            if row > 0:
+                logits = kept.logits[row]
+                give_priors(nodes, used, here, mover, mask, logits, logits[actions + TOP], settings.temperature)
+                count_edges(nodes, here, mover, mask, weights, ready, tally)
         if count > 1 and tally[FOUND] < count:
             flights.status[slot] = AT_LEAF
             break
