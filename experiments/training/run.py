@@ -59,7 +59,7 @@ WARM_UP = 8_000_000  #: decisions in which the other heads learn if a run starts
 #: several times as much. A game from outside begins with the card game's.
 GAME_SETTINGS: dict[str, Settings] = {
     "card": Settings(),
-    "board": Settings(learning_rate=1e-3, entropy=(0.005, 0.001), reward_scale=0.2),
+    "board": Settings(entropy=(0.005, 0.001), win_reward=2.0, reward_scale=0.2),
 }
 
 

@@ -1,0 +1,49 @@
+"""A model whose weights are the mean of other models', which may play better than each of them.
+
+So it is for models that one run began and others took further (Wortsman and others, "Model soups: averaging weights of
+multiple fine-tuned models improves accuracy without increasing inference time", 2022). Networks that were trained
+apart have nothing in common, and their mean plays badly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from siberia_agents.learned import Model
+from siberia_env.errors import ConfigurationError, ModelError
+
+
+def average(models: Sequence[Model], weights: Sequence[float]) -> Model:
+    """The weighted mean of `models`, one or more of the same shape for the same game and player counts.
+
+    What the last model tells of its training goes with it; `averaged` in it has the seed and weight of each.
+
+    Args:
+        models: the models.
+        weights: how much of each, above 0; they are divided by their sum.
+
+    Raises:
+        ConfigurationError: no models, not a weight for each, or a weight that is not above 0.
+        ModelError: the models are not alike.
+    """
+    if not models or len(models) != len(weights) or not all(0 < weight < math.inf for weight in weights):
+        raise ConfigurationError(f"average: weights {list(weights)} for {len(models)} models; one above 0 for each")
+    kinds = [(model.game, model.num_players, model.heads, [w.shape for w, _ in model.layers]) for model in models]
+    if any(kind != kinds[0] for kind in kinds):
+        raise ModelError("average: the models differ in game, player counts, heads or layers")
+    parts = np.array(weights) / sum(weights)
+
+    def mean(layer: int, place: int) -> np.ndarray:
+        together = sum(part * model.layers[layer][place] for part, model in zip(parts, models, strict=True))
+        return np.asarray(together, np.float32)
+
+    told = [
+        {"seed": model.trained.get("options", {}).get("seed"), "weight": float(part)}
+        for part, model in zip(parts, models, strict=True)
+    ]
+    layers = [(mean(layer, 0), mean(layer, 1)) for layer in range(len(models[0].layers))]
+    return replace(models[-1], layers=layers, trained={**models[-1].trained, "averaged": told})
