@@ -1,7 +1,7 @@
 """A model whose weights are the mean of other models', which may play better than each of them.
 
-So it is for models that one run began and others took further (Wortsman and others, "Model soups: averaging weights of
-multiple fine-tuned models improves accuracy without increasing inference time", 2022). Networks that were trained
+That holds for models that one run began and others took further (Wortsman and others, "Model soups: averaging weights
+of multiple fine-tuned models improves accuracy without increasing inference time", 2022). Networks that were trained
 apart have nothing in common, and their mean plays badly.
 """
 
