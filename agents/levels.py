@@ -37,9 +37,9 @@ def _ladder(*levels: tuple[str, int]) -> dict[str, Level]:
 #: Who plays each level, by game and number of players.
 LEVELS: Mapping[tuple[str, int], Mapping[str, Level]] = {
     ("card", 2): _ladder(("greedy", 951), ("search:1000", 1000), ("heuristic", 1628), ("learned", 1750)),
-    ("card", 3): _ladder(("search:1000", 1000), ("greedy", 1135), ("heuristic", 1531), ("guided:200", 1620)),
+    ("card", 3): _ladder(("search:1000", 1000), ("greedy", 1153), ("heuristic", 1569), ("guided:200", 1647)),
     ("card", 4): _ladder(("search:1000", 1000), ("greedy", 1158), ("heuristic", 1444), ("guided:200", 1482)),
-    ("board", 2): _ladder(("search:1000", 1000), ("greedy", 1309), ("heuristic", 1598), ("guided:200", 1876)),
+    ("board", 2): _ladder(("search:1000", 1000), ("greedy", 1298), ("heuristic", 1602), ("guided:200", 1878)),
     ("board", 3): _ladder(("search:1000", 1000), ("greedy", 1490), ("learned", 1705), ("guided:200", 1853)),
     ("board", 4): _ladder(("search:1000", 1000), ("greedy", 1971), ("learned", 2050), ("guided:200", 2142)),
 }

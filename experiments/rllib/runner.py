@@ -181,21 +181,19 @@ class SelfPlayRunner(SingleAgentEnvRunner):
             if ended:
                 shown, legal, taken = np.append(shown, over, 0), np.append(legal, everything, 0), slice(start, stop)
             count = taken.stop - taken.start
-            if count:
-                episodes.append(
-                    SingleAgentEpisode(
-                        uuid.uuid4().hex,
-                        observations=InfiniteLookbackBuffer({OBSERVATION: shown, MASK: legal}),
-                        actions=InfiniteLookbackBuffer(actions[taken]),
-                        rewards=InfiniteLookbackBuffer(found.rewards[taken]),
-                        infos=[{}] * (count + 1),
-                        extra_model_outputs={
-                            name: InfiniteLookbackBuffer(values[taken]) for name, values in seen.items()
-                        },
-                        terminated=ended,
-                        len_lookback_buffer=0,
-                    )
-                )
+            if count == 0:
+                continue
+            episode = SingleAgentEpisode(
+                uuid.uuid4().hex,
+                observations=InfiniteLookbackBuffer({OBSERVATION: shown, MASK: legal}),
+                actions=InfiniteLookbackBuffer(actions[taken]),
+                rewards=InfiniteLookbackBuffer(found.rewards[taken]),
+                infos=[{}] * (count + 1),
+                extra_model_outputs={name: InfiniteLookbackBuffer(values[taken]) for name, values in seen.items()},
+                terminated=ended,
+                len_lookback_buffer=0,
+            )
+            episodes.append(episode)
         return episodes
 
     def _note(self, end: Ended) -> None:
