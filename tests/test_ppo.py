@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +23,7 @@ from siberia_env.position import Position
 from siberia_env.view import BatchView
 from siberia_experiments.match import play_games
 from siberia_experiments.training import ppo
-from siberia_experiments.training.expert import Expert
+from siberia_experiments.training.expert import Advice, Expert, shifts, softmax
 from siberia_experiments.training.league import LEARNER, Mix, PlanOpponent
 from siberia_experiments.training.ppo import CERTAIN, NOBODY, Learner, Rollout, Settings, Tables
 
@@ -466,3 +467,117 @@ def test_the_search_follows_the_weights_of_the_policy() -> None:
         found.append(expert.gains(tables, rows, np.arange(len(rows))))
     assert np.array_equal(found[0], found[1])
     assert not np.array_equal(found[0], found[2])
+
+
+def test_a_gumbel_search_halves_the_actions_that_it_considers() -> None:
+    """Of 48 simulations after the first, 16 each go to eight actions, to the better four, and to the better two."""
+    one = learner("card", simulations=49, considered=8, num_envs=64)
+    tables, expert = one.player.tables, one.player.expert
+    assert expert is not None
+    expert.follow(one.network.as_arrays())
+    rows = np.flatnonzero(tables.num_legal >= 8)
+    assert len(rows) > 4
+    for row in rows:
+        (advice,) = expert.advice(tables, rows[rows == row], np.array([row]), np.array([0.5], np.float32), 8)
+        tree = expert._trees[2]
+        visits = np.zeros(tables.game.num_actions, np.int64)
+        root_visits(tree.nodes, tree.root, visits)
+        assert np.sort(visits[visits > 0]).tolist() == [2, 2, 2, 2, 6, 6, 14, 14]
+        assert visits[advice.action] == 14
+        assert advice.policy.sum() == pytest.approx(1, abs=1e-5)
+        assert not advice.policy[tables.mask[row] == 0].any()
+        assert (advice.policy[tables.mask[row] > 0] > 0).all()
+
+
+def test_a_gumbel_search_draws_its_actions_by_likelihood_without_replacement() -> None:
+    """Before any result counts, the likeliest of those drawn has the highest logit plus noise."""
+    one = learner("card", simulations=9, considered=4, num_envs=64)
+    tables, expert = one.player.tables, one.player.expert
+    assert expert is not None
+    with th.no_grad():
+        one.network.heads.bias[:] = 3 * th.randn(len(one.network.heads.bias))
+    expert.follow(one.network.as_arrays())
+    row = int(tables.num_legal.argmax())
+    legal = np.flatnonzero(tables.mask[row])
+    seen = th.from_numpy(tables.observation[row : row + 1])
+    likelihood = ppo.log_likelihoods(one.network(seen).policy, th.from_numpy(tables.mask[row : row + 1]))
+    expected = likelihood.exp()[0].detach().numpy()
+    tried = np.zeros(tables.game.num_actions)
+    searches = 1500
+    for seed in range(searches):
+        expert.advice(tables, np.array([row]), np.array([seed]), np.array([0.5], np.float32), 4)
+        tree, visits = expert._trees[2], np.zeros(tables.game.num_actions, np.int64)
+        root_visits(tree.nodes, tree.root, visits)
+        assert np.count_nonzero(visits) == 4
+        tried += visits > 0
+    drawn = np.zeros(tables.game.num_actions)
+    numbers = np.random.default_rng(1)
+    for _ in range(searches):
+        drawn[numbers.choice(legal, 4, replace=False, p=expected[legal] / expected[legal].sum())] += 1
+    spread = 5 * np.sqrt(2 * 0.25 * searches)
+    assert np.abs(tried - drawn).max() < spread
+    assert tried.max() - tried[legal].min() > spread  # likelihoods differ enough to tell
+
+
+def test_a_gumbel_search_completes_what_it_has_not_tried() -> None:
+    """Each action's weight as in the paper, written out by hand: equations 8, 10 and 33."""
+    logits = np.array([1.0, 0.0, 2.0, -1.0])
+    visits = np.array([3.0, 0.0, 5.0, 0.0])
+    won = np.array([1.8, 0.0, 2.0, 0.0])
+    value = 0.45
+    weights = [math.exp(logit) for logit in logits]
+    prior = [weight / sum(weights) for weight in weights]
+    mean = {0: 1.8 / 3, 2: 2.0 / 5}
+    mixed = (value + 8 / (prior[0] + prior[2]) * (prior[0] * mean[0] + prior[2] * mean[2])) / (1 + 8)
+    expected = [(50 + 5) * 1.0 * mean.get(action, mixed) for action in range(4)]
+    assert shifts(logits, visits, won, value).tolist() == pytest.approx(expected)
+    nothing = shifts(logits, np.zeros(4), np.zeros(4), value)
+    assert nothing.tolist() == pytest.approx([50 * value] * 4)  # so the policy stays as it is
+    assert softmax(logits + nothing).tolist() == pytest.approx(prior)
+
+
+@pytest.mark.parametrize(("game", "players"), [("card", (2, 4)), ("board", (3,))])
+def test_what_a_gumbel_search_chose_is_played_on_request(game: str, players: tuple[int, ...]) -> None:
+    changes: dict[str, Any] = {"simulations": 9, "considered": 4, "searched": 0.5, "rollout": 100}
+    for plays in (False, True):
+        one, heard = learner(game, players, search_plays=plays, **changes), []
+
+        def noting(*given: Any, real: Any = Expert.advice, heard: list[Any] = heard) -> Any:
+            heard.extend(found := real(*given))
+            return found
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Expert, "advice", noting)
+            rollout = one.player.play(one.network)
+        asked = np.flatnonzero(rollout.question[: rollout.count] != NOBODY)
+        assert len(asked) == len(heard) > 20
+        same = [int(rollout.action[row]) == advice.action for row, advice in zip(asked, heard, strict=True)]
+        assert all(same) == plays
+        assert all(rollout.mask[row, advice.action] for row, advice in zip(asked, heard, strict=True))
+        told = np.array(rollout.advice)[:, 1]
+        assert np.array_equal(told, np.array([advice.policy for advice in heard]))
+        one.learn(rollout, 0.0)
+
+
+def test_the_policy_learns_a_gumbel_searchs_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here one that is sure of the first legal action wherever it is asked."""
+
+    def sure(expert: Expert, tables: Tables, rows: Any, *_: Any) -> list[Advice]:
+        first = tables.mask[rows].argmax(axis=1)
+        policies = np.eye(tables.game.num_actions, dtype=np.float32)[first]
+        return [Advice(policy, int(action)) for policy, action in zip(policies, first, strict=True)]
+
+    monkeypatch.setattr(Expert, "advice", sure)
+    changes: dict[str, Any] = {"simulations": 3, "considered": 2, "searched": 1.0, "policy_weight": 0.0}
+    one = learner("card", search_weight=1.0, learning_rate=3e-3, search_plays=True, **changes)
+    rollout = one.player.play(one.network)
+    mask = rollout.mask[: rollout.count]
+
+    def likelihood_of_the_first() -> float:
+        policy = one.network(rollout.observation[: rollout.count].float()).policy
+        return ppo.log_likelihoods(policy, mask).exp().gather(1, mask.argmax(dim=1)[:, None]).mean().item()
+
+    before = likelihood_of_the_first()
+    for _ in range(8):
+        one.learn(rollout, 0.0)
+    assert likelihood_of_the_first() > before + 0.2

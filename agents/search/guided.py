@@ -29,6 +29,7 @@ class GuidedTree(Tree):
     def __init__(self, variant: Variant, agent: GuidedAgent, model: Model) -> None:
         super().__init__(variant, agent)
         actions, batch, players = variant.game.num_actions, agent.batch, variant.num_players
+        self.even = False  #: see `puct.Settings`
         network = flatten(model.layers)
         shares, margins = (model.head(name).start for name in ("shares", "margins"))
         self.networks = puct.Networks(network, workspace(network, batch), shares, margins)
@@ -72,6 +73,7 @@ class GuidedTree(Tree):
             temperature=agent.temperature,
             batch=agent.batch,
             worlds=agent.worlds,
+            even=self.even,
         )
         return puct.grow_guided(
             self.variant.rulesets,

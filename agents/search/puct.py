@@ -113,6 +113,7 @@ class Settings(NamedTuple):
     temperature: float  #: of the policy; above 1 priors are flatter
     batch: int  #: simulations under way at the same time
     worlds: int  #: decisions of others in a simulation whose priors the network gives for the world at hand
+    even: bool  #: whether the first action is the one tried least, of those whose prior is above `LEAST`
 
 
 @kernel_part
@@ -182,6 +183,20 @@ def most_promising(
             bound = mean + weight * prior / (1 + visits)
             if best == NONE or bound > best_bound:
                 best, best_bound = int(action), bound
+        child = nodes[child].next
+    return best
+
+
+@kernel_part
+def least_tried(nodes: Any, node: int, mover: int, mask: Any) -> int:
+    """The legal action with the fewest visits of those whose prior is above `LEAST`, or `NONE`."""
+    best, fewest = NONE, 0
+    child = nodes[node].first
+    while child != NONE:
+        action = nodes[child].edge - mover * MOST_ACTIONS
+        among = 0 <= action < mask.shape[0] and mask[action] and nodes[child].prior > 2 * LEAST
+        if among and (best == NONE or nodes[child].visits < fewest):
+            best, fewest = int(action), nodes[child].visits
         child = nodes[child].next
     return best
 
@@ -401,6 +416,8 @@ def fly(
             for only in range(actions):
                 if mask[only]:
                     action = only
+        elif settings.even and depth == 0:
+            action = least_tried(nodes, here, mover, mask)
         else:
             action = most_promising(nodes, here, mover, mask, weights, ready, settings.exploration, untried, tally)
         flights.ready[slot] = 0

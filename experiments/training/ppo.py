@@ -86,8 +86,12 @@ class Settings:
         warm_up: decisions after that in which the policy stays as it is, while the other heads learn.
         simulations: of a guided search with the policy itself, which says what is better (`expert`); 0: no search.
         searched: share of the policy's own doubtful decisions about which that search is asked.
-        search_weight: weight of the win share that the policy gains there, as the search sees it.
+        search_weight: weight of the win share that the policy gains there, as the search sees it; with `considered`,
+            of the cross-entropy with the search's policy, where 1 is much.
         search_hold: weight of the distance there to the policy that played.
+        considered: actions that the search compares by sequential halving, drawn by Gumbel noise; 0: it tries all
+            actions as guided search does.
+        search_plays: whether what such a search chose is played where it was asked.
         policy_weight: weight of PPO's own loss.
         reward: what a game pays, before `win_reward`: `"margin"`, `"win"` or `"score"` (`siberia_env.core.rewards`).
         network: widths of the trunk's hidden layers.
@@ -119,6 +123,8 @@ class Settings:
     searched: float = 0.1
     search_weight: float = 100.0
     search_hold: float = 0.1
+    considered: int = 0
+    search_plays: bool = False
     policy_weight: float = 1.0
     reward: str = "margin"
     network: tuple[int, ...] = (256, 256)
@@ -138,6 +144,12 @@ class Settings:
         )
         if len(self.entropy) != 2 or not all(0 <= weight < math.inf for weight in self.entropy):
             raise ConfigurationError(f"entropy: {self.entropy}; two weights of 0 or more, at the start and at the end")
+        if self.considered != 0 and not 2 <= self.considered < self.simulations:
+            raise ConfigurationError(
+                f"considered: {self.considered}; 2 actions or more, and fewer than the {self.simulations} simulations"
+            )
+        if self.search_plays and not self.considered:
+            raise ConfigurationError("search_plays: name the number of actions considered, such as considered=8")
         check_shares(self, "gae_lambda", "keep", "average", "searched")
         if not self.network or min(self.network) < 1:
             raise ConfigurationError(f"network: {self.network}; one hidden layer or more, each of 1 or more")
@@ -411,7 +423,8 @@ class Rollout:
         self.advantage = np.zeros(room, np.float32)
         self.targets = np.zeros((room, 2 * MAX_PLAYERS + 1), np.float32)  #: shares, margins, turns
         self.question = np.zeros(room, np.int64)  #: which of `advice` is of the decision; `NOBODY` for none
-        self.advice: list[NDArray[np.float32]] = []  #: [2, A] each: the policy's likelihoods, and the search's gains
+        #: [2, A] each: the likelihoods by which the policy played, and the search's gains or its policy.
+        self.advice: list[NDArray[np.float32]] = []
         self.steps = 0  #: decisions of all seats, forced ones and opponents' included
 
 
@@ -488,7 +501,7 @@ class Player:
             actions = th.from_numpy(teacher.decide(tables, rows)).to(self.device)
         rollout.question[start:stop] = NOBODY
         if self.expert is not None and teacher is None:
-            self._ask(self.expert, rollout, rows, likelihood)
+            self._ask(self.expert, rollout, rows, likelihood, heads.shares, actions)
         rollout.action[start:stop] = actions
         rollout.log_likelihood[start:stop] = likelihood.gather(1, actions[:, None])[:, 0]
         seat = tables.player[rows]
@@ -507,15 +520,38 @@ class Player:
         rollout.count = stop
         return actions.cpu().numpy()
 
-    def _ask(self, expert: Expert, rollout: Rollout, rows: NDArray[np.int64], likelihood: th.Tensor) -> None:
-        """Ask the search about some of the doubtful decisions in the games `rows`, whose log-likelihoods are given."""
+    def _ask(
+        self,
+        expert: Expert,
+        rollout: Rollout,
+        rows: NDArray[np.int64],
+        likelihood: th.Tensor,
+        shares: th.Tensor,
+        actions: th.Tensor,
+    ) -> None:
+        """Ask the search about some of the doubtful decisions in the games `rows`.
+
+        `likelihood` and `shares` are what the network says there, `actions` what was drawn. With `search_plays`, the
+        search's choice takes the place of that.
+        """
+        settings = self.settings
         drawn = th.rand(len(rows), generator=self.generator, device=self.device).cpu().numpy()
         policy = likelihood.exp().cpu().numpy()
-        asked = np.flatnonzero((drawn < self.settings.searched) & (policy.max(axis=1) < CERTAIN))
+        asked = np.flatnonzero((drawn < settings.searched) & (policy.max(axis=1) < CERTAIN))
         seeds = th.randint(2**62, (len(asked),), generator=self.generator, device=self.device).cpu().numpy()
-        gains = expert.gains(self.tables, rows[asked], seeds)
+        if settings.considered:
+            present = th.from_numpy(self.tables.seats[rows]).to(self.device)
+            values = log_shares(shares, present).exp()[:, 0].cpu().numpy()
+            advice = expert.advice(self.tables, rows[asked], seeds, values[asked], settings.considered)
+            better = np.zeros_like(policy[asked])
+            for number, (place, one) in enumerate(zip(asked, advice, strict=True)):
+                better[number] = one.policy
+                if settings.search_plays:
+                    actions[place] = one.action
+        else:
+            better = expert.gains(self.tables, rows[asked], seeds)
         rollout.question[rollout.count + asked] = len(rollout.advice) + np.arange(len(asked))
-        rollout.advice.extend(np.stack((policy[asked], gains), axis=1))
+        rollout.advice.extend(np.stack((policy[asked], better), axis=1))
 
     def _close(self, rollout: Rollout, end: Ended, finals: list[float], known: list[NDArray[np.float32]]) -> None:
         """Book the end of a game for every seat that has decided in it."""
@@ -748,14 +784,20 @@ class Learner:
                 policy_loss = th.zeros((), device=self.device)
             else:
                 ratio, gain = change.exp(), scaled[rows]
+                if settings.search_plays:  # a search's choice tells nothing of the policy's
+                    gain = gain * (question[rows] < 0)
                 clip = ratio.clamp(1 - settings.clip_range, 1 + settings.clip_range)
                 policy_loss = -th.min(ratio * gain, clip * gain).mean() - entropy_weight * spread_out
             asked = question[rows]
             found = asked >= 0
             search_loss = th.zeros((), device=self.device)
             if len(advice) and found.any():
-                now, (played, gains) = likelihood[found].clamp(min=-80), advice[asked[found]].unbind(dim=1)
-                gained, distance = (now.exp() * gains).sum(dim=1), -(played * now).sum(dim=1)
+                now, (played, better) = likelihood[found].clamp(min=-80), advice[asked[found]].unbind(dim=1)
+                distance = -(played * now).sum(dim=1)
+                if settings.considered:
+                    gained = (better * now).sum(dim=1)
+                else:
+                    gained = (now.exp() * better).sum(dim=1)
                 search_loss = (settings.search_hold * distance - settings.search_weight * gained).mean()
             wanted, present = targets[rows], seats[rows]
             share_loss = -(wanted[:, :MAX_PLAYERS] * log_shares(heads.shares, present)).sum(dim=1).mean()

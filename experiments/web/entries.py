@@ -416,7 +416,7 @@ def grow_guided(
         flight_rows,
     )
     networks = puct.Networks(Network(numbers, widths), Workspace(units, active, values), shares, margins)
-    settings = puct.Settings(trees, players, split, exploration, first_play, temperature, batch, worlds)
+    settings = puct.Settings(trees, players, split, exploration, first_play, temperature, batch, worlds, False)
     return puct.grow_guided(
         rulesets, states, player, seed, begin, end, forest, puct.Kept(logits, logits_used), flights, networks, settings
     )
