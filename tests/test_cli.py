@@ -41,6 +41,8 @@ COMMANDS = (
     "evaluate",
     "exploit",
     "tune",
+    "trial",
+    "average",
     "tournament",
     "play",
     "record",
@@ -50,7 +52,7 @@ COMMANDS = (
     "agents",
     "rules",
 )
-WITHOUT_GAME = ("replay", "agents")
+WITHOUT_GAME = ("replay", "agents", "average")
 COLUMNS = 80
 
 both_games = pytest.mark.parametrize("game", GAMES)

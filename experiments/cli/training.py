@@ -1,4 +1,4 @@
-"""The commands that train: `siberia train|rllib|tune|trial|demo`."""
+"""The commands that train: `siberia train|rllib|average|tune|trial|demo`."""
 
 from __future__ import annotations
 
@@ -247,6 +247,36 @@ def rllib(
             raise typer.Exit(INTERRUPTED) from None
         for line in next_lines(training.options, out):
             say(line)
+
+
+@commands.command()
+@refusing_bad_input
+def average(
+    models: Annotated[
+        list[str],
+        typer.Argument(metavar="MODEL[=WEIGHT]...", help="Saved models, each with how much it counts; 1 if left out."),
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File of the mean, .npz.")],
+    half: Annotated[bool, typer.Option("--half", help="Store weights in half precision.")] = False,
+) -> None:
+    """Make a model of the mean weights of others, which one run began and others took further.
+
+    [bold]Examples[/bold]
+
+    siberia average runs/one/model.npz runs/two/model.npz --out runs/mean.npz
+
+    siberia average runs/one/model.npz=0.4 runs/two/model.npz=0.6 --half --out runs/mean.npz
+    """
+    from siberia_agents.learned import load_model
+    from siberia_experiments.training.average import average as mean_of
+    from siberia_experiments.training.average import read_weighted
+
+    weighted = [read_weighted(text) for text in models]
+    if out.suffix != ".npz":
+        raise ConfigurationError(f"--out: {out}; the name of a model file ends with .npz")
+    mean = mean_of([load_model(path) for path, _ in weighted], [weight for _, weight in weighted])
+    mean.save(out, half=half)
+    say(f"{out}: the mean of {len(weighted)} model{"s" if len(weighted) > 1 else ""}, for the agent learned:{out}")
 
 
 @commands.command()

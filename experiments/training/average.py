@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,8 @@ from siberia_env.errors import ConfigurationError, ModelError
 def average(models: Sequence[Model], weights: Sequence[float]) -> Model:
     """The weighted mean of `models`, one or more of the same shape for the same game and player counts.
 
-    What the last model tells of its training goes with it; `averaged` in it has the seed and weight of each.
+    What the last model tells of its training goes with it; `averaged` in it has the seed and weight of each run that
+    the models come from, those of models that are means themselves included.
 
     Args:
         models: the models.
@@ -41,9 +44,29 @@ def average(models: Sequence[Model], weights: Sequence[float]) -> Model:
         together = sum(part * model.layers[layer][place] for part, model in zip(parts, models, strict=True))
         return np.asarray(together, np.float32)
 
-    told = [
-        {"seed": model.trained.get("options", {}).get("seed"), "weight": float(part)}
-        for part, model in zip(parts, models, strict=True)
-    ]
+    weight_of: dict[Any, float] = {}
+    for part, model in zip(parts, models, strict=True):
+        alone = [{"seed": model.trained.get("options", {}).get("seed"), "weight": 1.0}]
+        for run in model.trained.get("averaged", alone):
+            weight_of[run["seed"]] = weight_of.get(run["seed"], 0.0) + float(part) * run["weight"]
+    told = [{"seed": seed, "weight": weight} for seed, weight in weight_of.items()]
     layers = [(mean(layer, 0), mean(layer, 1)) for layer in range(len(models[0].layers))]
     return replace(models[-1], layers=layers, trained={**models[-1].trained, "averaged": told})
+
+
+def read_weighted(text: str) -> tuple[Path, float]:
+    """`FILE=WEIGHT`, or `FILE` alone, which weighs 1.
+
+    Raises:
+        ConfigurationError: the weight is no number above 0.
+    """
+    name, equals, weight = text.rpartition("=")
+    if not equals:
+        return Path(text), 1.0
+    try:
+        number = float(weight)
+    except ValueError:
+        number = math.nan
+    if not name or not 0 < number < math.inf:
+        raise ConfigurationError(f"average: {text!r}; name a model, or MODEL=WEIGHT with a weight above 0, such as 0.4")
+    return Path(name), number
