@@ -276,7 +276,7 @@ def average(
         raise ConfigurationError(f"--out: {out}; the name of a model file ends with .npz")
     mean = mean_of([load_model(path) for path, _ in weighted], [weight for _, weight in weighted])
     mean.save(out, half=half)
-    say(f"{out}: the mean of {len(weighted)} model{"s" if len(weighted) > 1 else ""}, for the agent learned:{out}")
+    say(f"{out}: the mean of {len(weighted)} model{'s' if len(weighted) > 1 else ''}, for the agent learned:{out}")
 
 
 @commands.command()
