@@ -40,8 +40,8 @@ LEVELS: Mapping[tuple[str, int], Mapping[str, Level]] = {
     ("card", 3): _ladder(("search:1000", 1000), ("greedy", 1153), ("heuristic", 1569), ("guided:200", 1647)),
     ("card", 4): _ladder(("search:1000", 1000), ("greedy", 1158), ("heuristic", 1444), ("guided:200", 1482)),
     ("board", 2): _ladder(("search:1000", 1000), ("greedy", 1298), ("heuristic", 1602), ("guided:200", 1878)),
-    ("board", 3): _ladder(("search:1000", 1000), ("greedy", 1490), ("learned", 1705), ("guided:200", 1853)),
-    ("board", 4): _ladder(("search:1000", 1000), ("greedy", 1971), ("learned", 2050), ("guided:200", 2142)),
+    ("board", 3): _ladder(("search:1000", 1000), ("greedy", 1563), ("learned", 1837), ("guided:200", 1972)),
+    ("board", 4): _ladder(("search:1000", 1000), ("greedy", 1893), ("learned", 2044), ("guided:200", 2150)),
 }
 
 
