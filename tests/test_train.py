@@ -127,6 +127,7 @@ def names(folder: Path) -> list[str]:
         ({"mix": Mix(focus=-1.0)}, "focus has to be 0 or more"),
         ({"device": "abacus"}, "device: 'abacus' is not here; here are cpu"),
         ({"device": "cuda:9"}, "device: 'cuda:9' is not here; here are cpu"),
+        ({"device": "meta"}, "device: 'meta' is not here; here are cpu"),
         ({"seed": -1}, "seed: -1"),
         ({"seed": 2**32}, "seed: 4294967296; for training at most"),
         ({"reward": "money"}, "reward: no 'money'; there are win, margin, score"),
@@ -492,8 +493,37 @@ def test_a_resumed_run_keeps_its_settings(tmp_path: Path, monkeypatch: pytest.Mo
     assert Training.resume(tmp_path, "card").settings == SMALL
 
 
-def test_the_best_policy_is_kept_not_the_last(tmp_path: Path) -> None:
-    """A policy that is measured to be clearly worse does not take the place of the best one; a better one does."""
+def test_a_resumed_run_that_started_from_a_model_still_imitates_nobody(tmp_path: Path) -> None:
+    """Nor does it in a whole run, so both come to the same policy."""
+    Training(tiny(), tmp_path / "first").save()
+    options = tiny(decisions=1024, imitate=10_000, start_from=str(tmp_path / "first" / "model.npz"))
+    finish(Training(options, tmp_path / "whole"))
+    broken = Training(options, tmp_path / "broken").run()
+    next(broken)
+    broken.close()
+    resumed = Training.resume(tmp_path / "broken", "card")
+    assert resumed.settings.imitate == 0
+    finish(resumed)
+    assert weights(tmp_path / "broken") == weights(tmp_path / "whole")
+    assert load_model(tmp_path / "broken" / "model.npz").trained["options"]["settings"]["imitate"] == 0
+
+
+def test_a_checkpoint_of_another_kind_of_device_goes_on_with_numbers_of_its_own(tmp_path: Path) -> None:
+    """A GPU's generator keeps 16 bytes, a CPU's 5056. Neither takes the other's, so each is seeded from it."""
+    player, again = (Training(tiny(), tmp_path / name).learner.player for name in ("one", "two"))
+    state = {**player.state(), "generator": np.arange(16, dtype=np.uint8)}
+    drawn = []
+    for one in (player, again):
+        one.restore(state)
+        drawn.append(th.rand(4, generator=one.generator))
+    assert th.equal(*drawn)
+    state["generator"][0] = 1
+    player.restore(state)
+    assert not th.equal(drawn[0], th.rand(4, generator=player.generator))
+
+
+def test_a_clearly_worse_policy_does_not_take_the_place_of_the_best(tmp_path: Path) -> None:
+    """One that may be as good does, so that chance doesn't choose; so does a better one."""
     training = Training(tiny(decisions=256), tmp_path)
     models = [replace(training.model(), trained={"number": number}) for number in range(5)]
     for model, rate in zip(models, (0.30, 0.50, 0.48, 0.20, 0.60), strict=True):

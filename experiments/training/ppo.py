@@ -27,6 +27,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import torch as th
@@ -47,6 +48,8 @@ from siberia_experiments.training.league import LEARNER, League, Mix, Opponent, 
 MASKED = -1e8  #: the logit of an illegal action
 #: The largest values of settings that cost memory. They are far beyond what helps a run.
 MOST = {"num_envs": 2**16, "rollout": 2**22, "batch_size": 2**22, "epochs": 1000, "simulations": 10**6}
+#: Bytes of the state of torch's generators. Neither takes the other's.
+CPU_NUMBERS, CUDA_NUMBERS = len(th.Generator().get_state()), 16
 MOST_LAYERS, MOST_WIDTH = 8, 2**11
 TEACHER = "heuristic"  #: the plan that is imitated
 TURN = 0.01  #: one decision in the unit of the head that tells how many are left
@@ -604,7 +607,12 @@ class Player:
         """
         self.tables.restore(state["games"])
         self.league.restore(state["league"], state["past"])
-        self.generator.set_state(th.from_numpy(state["generator"]))
+        generator = state["generator"]
+        elsewhere = CPU_NUMBERS if self.device.type == "cuda" else CUDA_NUMBERS
+        if len(generator) == elsewhere:
+            self.generator.manual_seed(crc32(generator.tobytes()))
+        else:
+            self.generator.set_state(th.from_numpy(generator))
 
 
 class PastSelf:

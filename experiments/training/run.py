@@ -1,9 +1,9 @@
 """A training run: `siberia train card --minutes 30 --out runs/mine`.
 
-One run is one folder. It holds `model.npz` (the best policy measured so far, for the agent `learned`), `checkpoint.bin`
-(everything that a resumed run needs), `curve.csv` and `curve.png` (win rates over time), `tensorboard/`, and
-`model.components.json` if the user gave component tables. A checkpoint is written as a whole or not at all, so a killed
-run loses only what came after the last one.
+One run is one folder. It holds `model.npz` (the newest policy that was not measured to be clearly worse than the best,
+for the agent `learned`), `checkpoint.bin` (everything that a resumed run needs), `curve.csv` and `curve.png` (win rates
+over time), `tensorboard/`, and `model.components.json` if the user gave component tables. A checkpoint is written as a
+whole or not at all, so a killed run loses only what came after the last one.
 
 With `decisions` as the budget and one thread on a CPU, the same seed gives the same run, resumed or not. With `minutes`
 the learning rate falls with time, so the run depends on the machine.
@@ -159,6 +159,7 @@ def find_device(name: str) -> th.device:
     try:
         device = th.device(name)
         th.zeros(1, device=device)
+        th.Generator(device)  # torch has devices that hold no numbers, such as `meta`
     except (RuntimeError, AssertionError, ImportError, ValueError) as error:
         there = ["cpu", *(f"cuda:{number}" for number in range(th.cuda.device_count()))]
         raise ConfigurationError(f"device: {name!r} is not here; here are {', '.join(there)}") from error
@@ -218,6 +219,7 @@ class Training:
             self.settings = replace(self.settings, imitate=0)
         if start is not None and len(start.heads) < len(head_sizes(game)) and self.settings.warm_up == 0:
             self.settings = replace(self.settings, warm_up=WARM_UP)
+        self.options = replace(options, settings=self.settings)  # for a resumed run, which has no model to start from
         self.folder = folder
         make_folder(folder)
         self._keep_components()
@@ -282,7 +284,7 @@ class Training:
         return self.seconds / (60 * self.options.minutes)
 
     def evaluate(self) -> CurvePoint:
-        """Measure the averaged policy, add a point to the learning curve, and keep the policy if it is the best."""
+        """Measure the averaged policy for the learning curve, and keep it unless it is clearly worse than the best."""
         self._evaluated = self.seconds
         model = self.model()
         opponents = self.baselines
