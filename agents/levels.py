@@ -36,7 +36,7 @@ def _ladder(*levels: tuple[str, int]) -> dict[str, Level]:
 
 #: Who plays each level, by game and number of players.
 LEVELS: Mapping[tuple[str, int], Mapping[str, Level]] = {
-    ("card", 2): _ladder(("greedy", 951), ("search:1000", 1000), ("heuristic", 1628), ("learned", 1750)),
+    ("card", 2): _ladder(("greedy", 954), ("search:1000", 1000), ("heuristic", 1657), ("learned", 1829)),
     ("card", 3): _ladder(("search:1000", 1000), ("greedy", 1153), ("heuristic", 1569), ("guided:200", 1647)),
     ("card", 4): _ladder(("search:1000", 1000), ("greedy", 1158), ("heuristic", 1444), ("guided:200", 1482)),
     ("board", 2): _ladder(("search:1000", 1000), ("greedy", 1298), ("heuristic", 1602), ("guided:200", 1878)),
