@@ -33,6 +33,12 @@ def test_the_mean_of_one_model_is_that_model() -> None:
         assert np.array_equal(bias, too)
 
 
+def test_large_weights_count_as_small_ones_do() -> None:
+    models = [small_model(seed=1), small_model(seed=2)]
+    large, small = average(models, [1e308, 1e308]), average(models, [1, 1])
+    assert np.array_equal(large.layers[0][0], small.layers[0][0])
+
+
 @pytest.mark.parametrize("weights", [[], [1], [1, 0], [1, -1], [1, float("nan")], [1, float("inf")], [1, 1, 1]])
 def test_weights_that_give_no_mean_are_refused(weights: list[float]) -> None:
     with pytest.raises(ConfigurationError, match="one above 0 for each"):

@@ -38,7 +38,8 @@ def average(models: Sequence[Model], weights: Sequence[float]) -> Model:
     kinds = [(model.game, model.num_players, model.heads, [w.shape for w, _ in model.layers]) for model in models]
     if any(kind != kinds[0] for kind in kinds):
         raise ModelError("average: the models differ in game, player counts, heads or layers")
-    parts = np.array(weights) / sum(weights)
+    parts = np.array(weights, np.float64) / max(weights)  # so that their sum is finite
+    parts /= parts.sum()
 
     def mean(layer: int, place: int) -> np.ndarray:
         together = sum(part * model.layers[layer][place] for part, model in zip(parts, models, strict=True))
