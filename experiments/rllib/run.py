@@ -49,6 +49,7 @@ try:
     from ray.rllib.algorithms.ppo import PPOConfig
     from ray.rllib.core import DEFAULT_MODULE_ID
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 except ImportError as error:
     raise missing_extra("ray", "training with RLlib", error.name) from error
 
@@ -199,6 +200,13 @@ class Training:
         training._begin(options, folder)
         try:
             training.algorithm.restore_from_path(str(found[-1].resolve()))
+            # RLlib leaves out a message to a worker that has not read the last two. Without this one it would deal the
+            # first games again, so it is sent once more, and waited for.
+            training.algorithm.env_runner_group.foreach_env_runner(
+                "set_state",
+                kwargs={"state": {NUM_ENV_STEPS_SAMPLED_LIFETIME: int(counts[2])}},
+                timeout_seconds=SAMPLE_SECONDS,
+            )
         except Exception as error:  # RLlib unpickles: anything can come of a damaged file
             training.close()
             raise ConfigurationError(f"--resume: {found[-1]} can't be restored ({reason_of(error)})") from error
