@@ -101,7 +101,7 @@ def slow_nodes(node: SlowNode) -> Iterator[SlowNode]:
 @EVERY_TABLE
 @pytest.mark.parametrize("split", [True, False])
 def test_every_node_is_that_of_a_slow_search(case: GameCase, players: int, split: bool) -> None:
-    model = calm_model(case, players)
+    model, simulations = calm_model(case, players), 150
     views = decisions(case.game, players, 4, case.short)
     if case.game.has_secrets:
         views += decisions(case.game, players, 3, case.short, secret=True)
@@ -109,10 +109,13 @@ def test_every_node_is_that_of_a_slow_search(case: GameCase, players: int, split
         return
     for way, view in enumerate(views):
         exploration, first_play, temperature, batch, worlds = WAYS[way % len(WAYS)]
-        agent = started(view, 300, model, exploration, first_play, temperature, worlds, split, batch, seed=way)
+        agent = started(view, simulations, model, exploration, first_play, temperature, worlds, split, batch, seed=way)
         result = agent.search(view)
         slow = slow_twin(agent, view, model, way)
-        for end in (*range(search.CHUNK, 300, search.CHUNK), 300):  # the search looks at the clock in between
+        for end in (
+            *range(search.CHUNK, simulations, search.CHUNK),
+            simulations,
+        ):  # the search looks at the clock in between
             slow.simulate_up_to(end)
         compare(agent, slow, exact=False)
         compare_result(result, slow)
