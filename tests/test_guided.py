@@ -112,10 +112,8 @@ def test_every_node_is_that_of_a_slow_search(case: GameCase, players: int, split
         agent = started(view, simulations, model, exploration, first_play, temperature, worlds, split, batch, seed=way)
         result = agent.search(view)
         slow = slow_twin(agent, view, model, way)
-        for end in (
-            *range(search.CHUNK, simulations, search.CHUNK),
-            simulations,
-        ):  # the search looks at the clock in between
+        looks = range(search.CHUNK, simulations, search.CHUNK)  # at the clock
+        for end in (*looks, simulations):
             slow.simulate_up_to(end)
         compare(agent, slow, exact=False)
         compare_result(result, slow)
