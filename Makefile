@@ -6,7 +6,7 @@ GAME ?= card
 RAY_VENV ?= .venv-ray
 BIN = $(VENV)/bin
 
-.PHONY: help setup demo test soak mutants attack examples data-check dist-check check format lint types tables site docs notebooks bench clean
+.PHONY: help setup demo test compiled soak mutants attack examples data-check dist-check check format lint types tables site docs notebooks bench clean
 .PHONY: wasm web web-test rllib-setup rllib-test rllib-demo rllib-throughput wasm-check web-engine-test
 
 help:
@@ -42,13 +42,15 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 demo: setup
 	$(BIN)/siberia demo $(GAME)
 
-# A worker a processor; what many tests need is compiled before they start, once and not by each of them.
-# Bytecode is kept whatever the environment says: the tests start some hundred programs. There is a test on every
-# processor, so torch takes one thread for each.
-test: export PYTHONDONTWRITEBYTECODE =
-test: export OMP_NUM_THREADS ?= 1
-test: setup
+# What many tests need is compiled before they start, once and not by each of them.
+compiled: setup
 	$(BIN)/python -m tests.compiling
+
+# A worker a processor, so torch takes one thread for each. Bytecode is kept whatever the environment says: the tests
+# start some hundred programs.
+compiled test: export PYTHONDONTWRITEBYTECODE =
+test: export OMP_NUM_THREADS ?= 1
+test: setup compiled
 	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal --nbmake --nbmake-timeout 60 notebooks tests
 
 soak: setup
@@ -74,7 +76,10 @@ examples: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[trainers]'
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.examples
 
-check: setup lint types site test
+# What needs one processor runs beside the compilers.
+check: setup
+	$(MAKE) -j2 compiled lint types site
+	$(MAKE) test
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -16,7 +16,7 @@ import pytest
 
 from siberia_env.core import engine, jit
 from siberia_env.game import GAMES, find_game
-from tests.compiling import compile_first
+from tests.compiling import BOUNDS_CHECKED, compile_first
 from tests.processes import ROOT, run_python
 
 NOTICE = "siberia_env: compiling the rules (once for this version, some seconds) ..."
@@ -298,7 +298,7 @@ def test_the_notice_comes_once_and_not_for_the_users_own_functions() -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_random_games_and_searches_stay_within_the_bounds_of_every_array(game: str) -> None:
     compile_first(f"{game}, bounds checked")
-    shown = run_python("-m", "tests.bounds_games", game, NUMBA_BOUNDSCHECK="1").stdout
+    shown = run_python("-m", "tests.bounds_games", game, **BOUNDS_CHECKED).stdout
     cache, games, searches = (line.partition(" ")[2] for line in shown.splitlines())
     assert int(games) > 500
     assert int(searches) > 200
