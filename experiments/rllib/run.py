@@ -47,7 +47,7 @@ from siberia_experiments.rllib.runner import DECISIONS, SCORES, SelfPlayRunner
 try:
     from ray.rllib.algorithms.algorithm import Algorithm
     from ray.rllib.algorithms.ppo import PPOConfig
-    from ray.rllib.core import DEFAULT_MODULE_ID
+    from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec
     from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 except ImportError as error:
@@ -200,13 +200,7 @@ class Training:
         training._begin(options, folder)
         try:
             training.algorithm.restore_from_path(str(found[-1].resolve()))
-            # RLlib leaves out a message to a worker that has not read the last two. Without this one it would deal the
-            # first games again, so it is sent once more, and waited for.
-            training.algorithm.env_runner_group.foreach_env_runner(
-                "set_state",
-                kwargs={"state": {NUM_ENV_STEPS_SAMPLED_LIFETIME: int(counts[2])}},
-                timeout_seconds=SAMPLE_SECONDS,
-            )
+            training._tell_workers(int(counts[2]))
         except Exception as error:  # RLlib unpickles: anything can come of a damaged file
             training.close()
             raise ConfigurationError(f"--resume: {found[-1]} can't be restored ({reason_of(error)})") from error
@@ -214,6 +208,20 @@ class Training:
         training.decisions, training.learnt, training.iteration = (int(count) for count in counts[1:])
         write_whole(folder / OPTIONS, [json.dumps({"format": FORMAT, **options.as_json()}, indent=1).encode()])
         return training
+
+    def _tell_workers(self, learnt: int) -> None:
+        """Give all workers the weights and the number of free decisions so far, and wait until they have them.
+
+        RLlib sends both after a restore, but leaves out what is for a worker that has not read its last two messages.
+        Such a worker would play with its first weights, and deal the first games again.
+        """
+        weights = self.algorithm.learner_group.get_state(
+            components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
+        )[COMPONENT_LEARNER][COMPONENT_RL_MODULE]
+        state = {COMPONENT_RL_MODULE: weights, NUM_ENV_STEPS_SAMPLED_LIFETIME: learnt}
+        self.algorithm.env_runner_group.foreach_env_runner(
+            "set_state", kwargs={"state": state}, timeout_seconds=SAMPLE_SECONDS
+        )
 
     def part(self) -> float:
         """The share of the budget that is used; 1 or more when the run is over."""
