@@ -101,7 +101,7 @@ def slow_nodes(node: SlowNode) -> Iterator[SlowNode]:
 @EVERY_TABLE
 @pytest.mark.parametrize("split", [True, False])
 def test_every_node_is_that_of_a_slow_search(case: GameCase, players: int, split: bool) -> None:
-    model, simulations = calm_model(case, players), 150
+    model = calm_model(case, players)
     views = decisions(case.game, players, 4, case.short)
     if case.game.has_secrets:
         views += decisions(case.game, players, 3, case.short, secret=True)
@@ -109,11 +109,10 @@ def test_every_node_is_that_of_a_slow_search(case: GameCase, players: int, split
         return
     for way, view in enumerate(views):
         exploration, first_play, temperature, batch, worlds = WAYS[way % len(WAYS)]
-        agent = started(view, simulations, model, exploration, first_play, temperature, worlds, split, batch, seed=way)
+        agent = started(view, 300, model, exploration, first_play, temperature, worlds, split, batch, seed=way)
         result = agent.search(view)
         slow = slow_twin(agent, view, model, way)
-        looks = range(search.CHUNK, simulations, search.CHUNK)  # at the clock
-        for end in (*looks, simulations):
+        for end in (*range(search.CHUNK, 300, search.CHUNK), 300):  # the search looks at the clock in between
             slow.simulate_up_to(end)
         compare(agent, slow, exact=False)
         compare_result(result, slow)
