@@ -68,7 +68,8 @@ def compile_first(name: str) -> None:
 
 def main() -> None:
     """Do all jobs."""
-    print("compiling what many tests need (once for this version of the sources) ...", flush=True)
+    if not all(_mark(name).exists() for name in JOBS):
+        print("compiling what many tests need (once for this version of the sources) ...", flush=True)
     with ThreadPoolExecutor(os.cpu_count()) as processes:
         for _ in processes.map(compile_first, JOBS):
             pass

@@ -47,7 +47,7 @@ from siberia_experiments.rllib.runner import DECISIONS, SCORES, SelfPlayRunner
 try:
     from ray.rllib.algorithms.algorithm import Algorithm
     from ray.rllib.algorithms.ppo import PPOConfig
-    from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
+    from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec
     from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 except ImportError as error:
@@ -198,27 +198,25 @@ class Training:
             raise ConfigurationError(f"--resume: {found[-1]} is damaged ({reason_of(error)})") from error
         training = cls.__new__(cls)
         training._begin(options, folder)
+        training.seconds = training._saved = float(counts[0])
+        training.decisions, training.learnt, training.iteration = (int(count) for count in counts[1:])
         try:
             training.algorithm.restore_from_path(str(found[-1].resolve()))
-            training._tell_workers(int(counts[2]))
+            training._tell_workers()
         except Exception as error:  # RLlib unpickles: anything can come of a damaged file
             training.close()
             raise ConfigurationError(f"--resume: {found[-1]} can't be restored ({reason_of(error)})") from error
-        training.seconds = training._saved = float(counts[0])
-        training.decisions, training.learnt, training.iteration = (int(count) for count in counts[1:])
         write_whole(folder / OPTIONS, [json.dumps({"format": FORMAT, **options.as_json()}, indent=1).encode()])
         return training
 
-    def _tell_workers(self, learnt: int) -> None:
+    def _tell_workers(self) -> None:
         """Give all workers the weights and the number of free decisions so far, and wait until they have them.
 
         RLlib sends both after a restore, but leaves out what is for a worker that has not read its last two messages.
         Such a worker would play with its first weights, and deal the first games again.
         """
-        weights = self.algorithm.learner_group.get_state(
-            components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
-        )[COMPONENT_LEARNER][COMPONENT_RL_MODULE]
-        state = {COMPONENT_RL_MODULE: weights, NUM_ENV_STEPS_SAMPLED_LIFETIME: learnt}
+        weights = self.algorithm.learner_group.get_weights(inference_only=True)
+        state = {COMPONENT_RL_MODULE: weights, NUM_ENV_STEPS_SAMPLED_LIFETIME: self.learnt}
         self.algorithm.env_runner_group.foreach_env_runner(
             "set_state", kwargs={"state": state}, timeout_seconds=SAMPLE_SECONDS
         )

@@ -207,19 +207,20 @@ class Training:
 
     def __init__(self, options: TrainOptions, folder: Path) -> None:
         options.check()
-        self.options = options = options.in_force()
+        options = options.in_force()
         assert options.settings is not None
-        self.settings = options.settings
+        settings = options.settings
         game = find_game(options.game)
         self.variants: list[Variant] = [
             game.variant(count, options.rules, options.components) for count in options.num_players
         ]
         start = None if options.start_from is None else model_to_start_from(options.start_from, options)
         if start is not None:
-            self.settings = replace(self.settings, imitate=0)
-        if start is not None and len(start.heads) < len(head_sizes(game)) and self.settings.warm_up == 0:
-            self.settings = replace(self.settings, warm_up=WARM_UP)
-        self.options = replace(options, settings=self.settings)  # for a resumed run, which has no model to start from
+            settings = replace(settings, imitate=0)
+            if len(start.heads) < len(head_sizes(game)) and settings.warm_up == 0:
+                settings = replace(settings, warm_up=WARM_UP)
+        self.settings = settings
+        self.options = replace(options, settings=settings)  # for a resumed run, which has no model to start from
         self.folder = folder
         make_folder(folder)
         self._keep_components()
