@@ -215,7 +215,7 @@ class Training:
         RLlib sends both after a restore, but leaves out what is for a worker that has not read its last two messages.
         Such a worker would play with its first weights, and deal the first games again.
         """
-        weights = self.algorithm.learner_group.get_weights(inference_only=True)
+        weights = self.algorithm.learner_group.get_weights()
         state = {COMPONENT_RL_MODULE: weights, NUM_ENV_STEPS_SAMPLED_LIFETIME: self.learnt}
         self.algorithm.env_runner_group.foreach_env_runner(
             "set_state", kwargs={"state": state}, timeout_seconds=SAMPLE_SECONDS
